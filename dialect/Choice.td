@@ -28,6 +28,16 @@ class Transformer_RangedLogitsOp<string mnemonic>
         `without` $forbidden (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    /// Of the logits that a linear makes.
+    OpBuilder<(ins "::heddle::LinearOp":$linear, "::mlir::Value":$forbidden,
+                   "::mlir::ValueRange":$destinations, "int64_t":$range), [{
+      build($_builder, $_state, linear.getInput(), linear.getInputScales(),
+            linear.getWeight(), linear.getWeightScales(), linear.getBias(),
+            forbidden, destinations, range, linear.getWidths().front(),
+            linear.getShiftAttr());
+    }]>
+  ];
   let extraClassDeclaration = [{
     int64_t getNumRanges() {
       return ::llvm::divideCeil(getVocabulary(), getRange());

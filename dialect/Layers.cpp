@@ -259,6 +259,15 @@ SmallVector<Value> LearnedPositionsOp::buildStep(OpBuilder &builder,
 // candidate_logits
 //===----------------------------------------------------------------------===//
 
+void CandidateLogitsOp::build(OpBuilder &builder, OperationState &state,
+                              Value input, Value rows, Value bias,
+                              Value counts) {
+  build(builder, state, input, /*input_scales=*/Value(), rows,
+        /*row_scales=*/Value(), bias, counts, /*candidates=*/Value(),
+        /*sentences=*/Value(), /*destination=*/Value(),
+        /*shift=*/IntegerAttr());
+}
+
 LogicalResult
 CandidateLogitsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                     Adaptor adaptor,
@@ -343,9 +352,9 @@ FailureOr<int64_t> ActivationOp::timeAxis(TimeAxes axes) {
 }
 
 void NormOp::build(OpBuilder &builder, OperationState &state, NormKind kind,
-                   Value input, Value gamma, Value beta, Value residual,
-                   Value destination, const APFloat &epsilon) {
-  build(builder, state, kind, input, gamma, beta, residual,
+                   Value input, Value gamma, Value beta, Value destination,
+                   const APFloat &epsilon) {
+  build(builder, state, kind, input, gamma, beta, /*residual=*/Value(),
         /*also_multiplier=*/Value(),
         destination ? ValueRange(destination) : ValueRange(), epsilon,
         /*also=*/ShorteningAttr());

@@ -268,10 +268,7 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
   let builders = [
     OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight,
                    "::mlir::Value":$bias)>,
-    OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$input_scales,
-                   "::mlir::Value":$weight, "::mlir::Value":$weight_scales,
-                   "::mlir::Value":$bias, "::mlir::IntegerAttr":$shift,
-                   CArg<"::mlir::DenseI64ArrayAttr", "{}">:$split)>
+    OpBuilder<(ins "const ::heddle::LinearSpec &":$spec)>
   ];
   let extraClassDeclaration = [{
     /// x W + b and nothing else.
@@ -350,6 +347,7 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
         (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::FfnSpec &":$spec)>];
   let extraClassDeclaration = [{
     static constexpr int64_t kMostHiddenWidth = 32768;
     /// The width of the hidden vector.
@@ -405,6 +403,11 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
         (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    /// Of f32 tensors: rows are those of each sentence.
+    OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$rows,
+                   "::mlir::Value":$bias, "::mlir::Value":$counts)>
+  ];
   let reifyMethod = [{
     ::llvm::LogicalResult $cppClass::reifyResultShapes(
         ::mlir::OpBuilder &builder,
@@ -488,7 +491,7 @@ def NormOp : Transformer_RowsOp<"norm", [], [], ["getRowInputs"]> {
     /// The destination is null on tensors.
     OpBuilder<(ins "::heddle::NormKind":$kind, "::mlir::Value":$input,
                    "::mlir::Value":$gamma, "::mlir::Value":$beta,
-                   "::mlir::Value":$residual, "::mlir::Value":$destination,
+                   "::mlir::Value":$destination,
                    "const ::llvm::APFloat &":$epsilon)>
   ];
 }

@@ -129,20 +129,20 @@ static SmallVector<int64_t> shapeWithWidth(Value input, int64_t out) {
 
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
                      Value weight, Value bias) {
-  build(builder, state, input, /*input_scales=*/Value(), weight,
-        /*weight_scales=*/Value(), bias, /*shift=*/IntegerAttr());
+  LinearSpec spec;
+  spec.input = input;
+  spec.weight = weight;
+  spec.bias = bias;
+  build(builder, state, spec);
 }
 
-void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
-                     Value inputScales, Value weight, Value weightScales,
-                     Value bias, IntegerAttr shift, DenseI64ArrayAttr split) {
-  build(builder, state, input, inputScales, weight, weightScales, bias,
-        /*residual=*/Value(), /*gamma=*/Value(), /*beta=*/Value(),
-        /*multiplier=*/Value(), /*also_multiplier=*/Value(),
-        /*destinations=*/ValueRange(), shift,
-        /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
-        /*epsilon=*/FloatAttr(), /*rounds=*/TypeAttr(), split,
-        /*also=*/ShorteningAttr());
+void LinearOp::build(OpBuilder &builder, OperationState &state,
+                     const LinearSpec &spec) {
+  build(builder, state, spec.input, spec.inputScales, spec.weight,
+        spec.weightScales, spec.bias, spec.residual, spec.gamma, spec.beta,
+        spec.multiplier, spec.alsoMultiplier, spec.destinations, spec.shift,
+        spec.activation, spec.norm, spec.epsilon, spec.rounds, spec.split,
+        spec.also);
 }
 
 /// What the results of a linear are made of.
@@ -257,6 +257,15 @@ SmallVector<int64_t> LinearOp::getWidths() {
 //===----------------------------------------------------------------------===//
 // ffn
 //===----------------------------------------------------------------------===//
+
+void FfnOp::build(OpBuilder &builder, OperationState &state,
+                  const FfnSpec &spec) {
+  build(builder, state, spec.input, spec.inputScales, spec.weight1,
+        spec.weight1Scales, spec.bias1, spec.weight2, spec.weight2Scales,
+        spec.bias2, spec.multiplier, spec.residual, spec.gamma, spec.beta,
+        spec.alsoMultiplier, spec.destinations, spec.shift, spec.activation,
+        spec.norm, spec.epsilon, spec.also);
+}
 
 LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                       Adaptor adaptor,

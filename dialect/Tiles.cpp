@@ -17,6 +17,36 @@
 using namespace mlir;
 using namespace heddle;
 
+void LinearTileOp::build(OpBuilder &builder, OperationState &state,
+                         const TileOperands &operands, const TilePlace &place,
+                         int64_t rows, const WeightRows &fetched) {
+  build(builder, state, operands.input, operands.inputScales, operands.weight,
+        operands.weightScales, operands.bias, operands.residual,
+        operands.multiplier, operands.destination, place.row, place.column,
+        fetched.first, fetched.count, fetched.isAhead, rows, place.columns,
+        operands.shift, operands.activation, place.isPartial);
+}
+
+void LinearSumsOp::build(OpBuilder &builder, OperationState &state,
+                         const TileOperands &operands, Value sums,
+                         const TilePlace &place, int64_t rows,
+                         const WeightRows &fetched, const DepthPiece &piece) {
+  build(builder, state, operands.input, operands.weight, sums, place.row,
+        place.column, fetched.first, fetched.count, piece.from, fetched.isAhead,
+        rows, place.columns,
+        piece.from ? builder.getI64IntegerAttr(piece.inputs) : IntegerAttr(),
+        operands.shift);
+}
+
+void LinearFinishOp::build(OpBuilder &builder, OperationState &state,
+                           const TileOperands &operands, Value sums,
+                           const TilePlace &place, Value rows) {
+  build(builder, state, sums, operands.inputScales, operands.weightScales,
+        operands.bias, operands.residual, operands.multiplier,
+        operands.destination, place.row, place.column, rows, place.columns,
+        operands.activation, place.isPartial);
+}
+
 static LogicalResult verifyColumns(Operation *op, int64_t columns) {
   if (columns % (columns > kPanelColumns ? kPanelColumns : 8) == 0)
     return success();

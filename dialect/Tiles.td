@@ -75,6 +75,11 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    OpBuilder<(ins "const ::heddle::TileOperands &":$operands,
+                   "const ::heddle::TilePlace &":$place, "int64_t":$rows,
+                   "const ::heddle::WeightRows &":$fetched)>
+  ];
   let hasVerifier = 1;
 }
 
@@ -132,6 +137,12 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
         `rows` $rows `columns` $columns attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    OpBuilder<(ins "const ::heddle::TileOperands &":$operands,
+                   "::mlir::Value":$sums, "const ::heddle::TilePlace &":$place,
+                   "int64_t":$rows, "const ::heddle::WeightRows &":$fetched,
+                   "const ::heddle::DepthPiece &":$piece)>
+  ];
   let hasVerifier = 1;
 }
 
@@ -176,6 +187,11 @@ def LinearFinishOp : Transformer_Op<"linear.finish", [
         (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    OpBuilder<(ins "const ::heddle::TileOperands &":$operands,
+                   "::mlir::Value":$sums, "const ::heddle::TilePlace &":$place,
+                   "::mlir::Value":$rows)>
+  ];
   let hasVerifier = 1;
 }
 

@@ -8,9 +8,12 @@
 #ifndef HEDDLE_DIALECT_TRANSFORMER_H
 #define HEDDLE_DIALECT_TRANSFORMER_H
 
+#include "dialect/Attributes.h"
 #include "dialect/Forms.h"
 #include "dialect/KnownAttributes.h"
+#include "dialect/LinearSpecs.h"
 #include "dialect/PanelLayout.h"
+#include "dialect/attention/AttentionSpecs.h"
 #include "dialect/masks/Lanes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -24,10 +27,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 #include "dialect/Dialect.h.inc"
-#include "dialect/Enums.h.inc"
 #include "dialect/Interfaces.h.inc"
-#define GET_ATTRDEF_CLASSES
-#include "dialect/Attributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "dialect/Types.h.inc"
 #define GET_OP_CLASSES

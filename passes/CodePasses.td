@@ -92,8 +92,8 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     Comes in: attention on memrefs. Each becomes a parallel loop of tasks, whose
     number follows from the work at run time. A task computes blocks of queries of
     one head. The mask's ranges for a block give the tiles that it touches, in
-    ascending order. For each tile the weights are computed and the weighted values
-    added (online softmax, arXiv:1805.02867), so memory does not grow with the
+    ascending order. For each tile the probabilities are computed and the weighted
+    values added (online softmax, arXiv:1805.02867), so memory does not grow with the
     number of keys. Tiles that no query sees are never visited. In tiles that all
     queries see, the mask's predicate is not evaluated. The pass names no mask op.
 
@@ -105,7 +105,7 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     The sizes of scratch memory and the steps of loops are the tile sizes: emitters
     follow them.
 
-    Queries and weights of short floats are stored in pairs, and `online.pairs`
+    Queries and probabilities of short floats are stored in pairs, and `online.pairs`
     makes pairs of the values of a tile before they are added; a single query is
     read in place. Levels with tile instructions multiply 32 keys of bf16 at once
     if widths are multiples of 32. Runs are multiples of 32 then, too, and
@@ -116,23 +116,23 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     transformer.attention %q, %k, %v mask(%causal) into %y {heads = 8 : i64}
     // becomes
     scf.forall (%task) in (%tasks) {
-      %weights = memref.alloca() : memref<256x32xf32>  // and queries, sums, state
+      %probabilities = memref.alloca() : memref<256x32xf32>  // and queries, sums, state
       scf.for %unit = %first to %last step %c1 {
-        transformer.online.init %rows[%i] into %queries, %sums, %state
+        transformer.online.init block %rows[%i] into %queries, %sums, %state
         scf.while (%from = %c0) ... {
           %count, %next = transformer.mask.tile_runs mask(%causal) of %b, %h
               queries %i to %end keys %from to %n into %runs
           scf.for %run = %c0 to %count step %c1 {
             scf.for %j = %begin to %end step %c256 {
-              transformer.online.weights %queries, %keys[%j to %stop] ...
-                  mask(%causal) of %b, %h, %i into %weights, %sums, %state
-              transformer.online.update %weights, %values[%j to %stop] ...
+              transformer.online.probabilities block %queries, %keys[%j to %stop] ...
+                  mask(%causal) of %b, %h, %i into %probabilities, %sums, %state
+              transformer.online.update block %probabilities, %values[%j to %stop] ...
                   into %sums
             }
           }
           scf.yield %next
         }
-        transformer.online.finish %sums, %state into %result[%i]
+        transformer.online.finish block %sums, %state into %result[%i]
       }
     }
     ```

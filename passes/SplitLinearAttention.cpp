@@ -23,10 +23,7 @@ static void split(LinearAttentionOp op) {
       builder, loc, op.getKey(), op.getValue(), op.getLengths(),
       /*destinations=*/ValueRange(), op.getKeyValueHeads(), op.getFeatures());
   op.getMap().cloneInto(&sums.getMap(), mapping);
-  auto read = LinearAttentionReadOp::create(
-      builder, loc, op.getQuery(), sums.getOutputs()[0], sums.getOutputs()[1],
-      /*sentences=*/Value(), op.getDestinations(), op.getHeads(),
-      op.getFeatures());
+  auto read = LinearAttentionReadOp::create(builder, loc, op, sums);
   read.getMap().takeBody(op.getMap());
   op.replaceAllUsesWith(read);
   op.erase();

@@ -37,7 +37,7 @@ Type AttentionOp::getFactorType() {
 }
 bool AttentionOp::isOfShortFloats() { return isShortFloat(getFactorType()); }
 
-Type heddle::weightTypeBeside(Type values, Normalizer normalizer) {
+Type heddle::probabilityTypeBeside(Type values, Normalizer normalizer) {
   bool hasRange = !values.isF16() || normalizer == Normalizer::Softmax;
   return hasRange ? values : Type(Float32Type::get(values.getContext()));
 }
@@ -358,6 +358,14 @@ SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   return {cache(getKey()), cache(getValue())};
 }
 
+void AttentionOp::build(OpBuilder &builder, OperationState &state,
+                        const AttentionSpec &spec) {
+  build(builder, state, spec.query, spec.key, spec.value, spec.mask,
+        spec.positions, spec.sentences, spec.caches, spec.history,
+        spec.destination, spec.heads, spec.kvHeads, spec.scale, spec.isShared,
+        spec.rounds, spec.pinned, spec.normalizer);
+}
+
 SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
                                           StepContext &step) {
   bool shared = !step.axes[getKeyMutable().getOperandNumber()];
@@ -375,14 +383,24 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
     value = append(value, step.states[1]);
     results.append({key, value});
   }
-  bool hasCache = !shared && !step.history;
-  auto attention = AttentionOp::create(
-      builder, getLoc(), step.lookup(getQuery()), key, value,
-      step.lookup(getMask()), step.positions, step.sentences,
-      hasCache ? step.caches : Value(), shared ? Value() : step.history,
-      /*destination=*/Value(), getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(),
-      shared ? builder.getUnitAttr() : UnitAttr(), getRoundsAttr(), pinned,
-      getNormalizerAttr());
+  AttentionSpec spec;
+  spec.query = step.lookup(getQuery());
+  spec.key = key;
+  spec.value = value;
+  spec.mask = step.lookup(getMask());
+  spec.positions = step.positions;
+  spec.sentences = step.sentences;
+  if (!shared)
+    (step.history ? spec.history : spec.caches) =
+        step.history ? step.history : step.caches;
+  spec.isShared = shared;
+  spec.pinned = pinned.getInt();
+  spec.heads = getHeads();
+  spec.kvHeads = getKvHeadsAttr();
+  spec.scale = getScaleAttr();
+  spec.rounds = getRoundsAttr();
+  spec.normalizer = getNormalizer();
+  auto attention = AttentionOp::create(builder, getLoc(), spec);
   for (auto [from, to] :
        llvm::zip(getOperation()->getRegions(), attention->getRegions()))
     from.cloneInto(&to, step.mapping);

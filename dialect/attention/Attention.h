@@ -39,9 +39,9 @@ llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
 /// The type of weights that multiply values of that type: the values' own, or
 /// f32 where that has not their range. Those of softmax are about 1 at most,
 /// and what is far below is nothing; others have any size, which f16 has not.
-mlir::Type weightTypeBeside(mlir::Type values, Normalizer normalizer);
-inline mlir::Type weightTypeOf(AttentionOp op) {
-  return weightTypeBeside(op.getFactorType(), op.getNormalizer());
+mlir::Type probabilityTypeBeside(mlir::Type values, Normalizer normalizer);
+inline mlir::Type probabilityTypeOf(AttentionOp op) {
+  return probabilityTypeBeside(op.getFactorType(), op.getNormalizer());
 }
 
 /// Operations that the similarity of one pair takes: two an element of the

@@ -169,6 +169,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
         `` custom<Normalizer>($normalizer, $weighting)
         `:` functional-type(operands, results)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::AttentionSpec &":$spec)>];
   let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
@@ -220,7 +221,7 @@ def LookupOp : Transformer_Op<"lookup", [
 def YieldOp : Transformer_Op<"yield", [
       Pure, Terminator, ParentOneOf<[
         "AttentionOp", "LinearAttentionOp", "LinearAttentionReadOp",
-        "LinearAttentionSumsOp", "MaskWhereOp", "OnlineWeightsOp"]>
+        "LinearAttentionSumsOp", "MaskWhereOp", "OnlineProbabilitiesOp"]>
     ]> {
   let summary = "ends a region of attention or of a mask";
   let arguments = (ins AnyTypeOf<[F32, I1]>:$value);

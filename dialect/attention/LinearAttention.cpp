@@ -212,6 +212,13 @@ SmallVector<StateType> LinearAttentionOp::stateTypes(TimeAxes) {
           {RankedTensorType::get({heads, features}, f32)}};
 }
 
+void LinearAttentionOp::build(OpBuilder &builder, OperationState &state,
+                              const LinearAttentionSpec &spec) {
+  build(builder, state, spec.query, spec.key, spec.value, spec.lengths,
+        spec.destinations, spec.heads, spec.kvHeads, spec.isCausal, spec.isStep,
+        spec.features);
+}
+
 SmallVector<Value> LinearAttentionOp::buildStep(OpBuilder &builder,
                                                 StepContext &step) {
   Value query = step.lookup(getQuery());
@@ -220,11 +227,16 @@ SmallVector<Value> LinearAttentionOp::buildStep(OpBuilder &builder,
       {tensor::getMixedSize(builder, getLoc(), query, 0),
        builder.getIndexAttr(getHeads() * getValueWidth())},
       builder.getF32Type());
-  auto op = LinearAttentionOp::create(
-      builder, getLoc(), query, step.lookup(getKey()), step.lookup(getValue()),
-      /*lengths=*/Value(), ValueRange{result, step.states[0], step.states[1]},
-      getHeadsAttr(), getKvHeadsAttr(), /*causal=*/UnitAttr(),
-      /*step=*/builder.getUnitAttr(), getFeaturesAttr());
+  LinearAttentionSpec spec;
+  spec.query = query;
+  spec.key = step.lookup(getKey());
+  spec.value = step.lookup(getValue());
+  spec.destinations = {result, step.states[0], step.states[1]};
+  spec.heads = getHeads();
+  spec.kvHeads = getKvHeadsAttr();
+  spec.isStep = true;
+  spec.features = getFeatures();
+  auto op = LinearAttentionOp::create(builder, getLoc(), spec);
   getMap().cloneInto(&op.getMap(), step.mapping);
   return SmallVector<Value>(op.getOutputs());
 }

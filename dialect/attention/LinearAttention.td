@@ -122,6 +122,7 @@ def LinearAttentionOp
         `` custom<Features>($features, $map)
         `:` functional-type(operands, results)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::LinearAttentionSpec &":$spec)>];
   let extraClassDeclaration = [{
     int64_t getKeyValueHeads() { return getKvHeads().value_or(getHeads()); }
     /// Widths of one head.
@@ -212,6 +213,16 @@ def LinearAttentionReadOp
         attr-dict `` custom<Features>($features, $map)
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    /// What is left of an attention once its sums are made.
+    OpBuilder<(ins "::heddle::LinearAttentionOp":$attention,
+                   "::heddle::LinearAttentionSumsOp":$sums), [{
+      build($_builder, $_state, attention.getQuery(), sums.getOutputs()[0],
+            sums.getOutputs()[1], /*sentences=*/::mlir::Value(),
+            attention.getDestinations(), attention.getHeads(),
+            attention.getFeatures());
+    }]>
+  ];
 }
 
 #endif // HEDDLE_DIALECT_LINEARATTENTION

@@ -67,6 +67,15 @@ static LogicalResult verifyWidth(Operation *op, StringRef what, int64_t width,
   return verifyAgree(op, what, llvm::alignTo(width, 2), 2 * type.getDimSize(0));
 }
 
+/// A block has columns, a row none.
+static LogicalResult verifyKind(Operation *op, OnlineKind kind, Value sums) {
+  if ((columnsOf(sums) == 0) == (kind == OnlineKind::Row))
+    return success();
+  return op->emitOpError("expects sums [width, queries] of a block and [width] "
+                         "of a row, found ")
+         << sums.getType() << " of a " << stringifyOnlineKind(kind);
+}
+
 /// The state holds a few values a column.
 static LogicalResult verifyState(Operation *op, Value state, Value columns) {
   MemRefType type = memrefType(state);
@@ -77,6 +86,68 @@ static LogicalResult verifyState(Operation *op, Value state, Value columns) {
          << kOnlineStateRows << " rows and the columns of " << columns.getType()
          << ", found " << type;
 }
+
+//===----------------------------------------------------------------------===//
+// Builders
+//===----------------------------------------------------------------------===//
+
+void TileRunsOp::build(OpBuilder &builder, OperationState &state,
+                       const TileRunsSpec &spec) {
+  Type index = builder.getIndexType();
+  build(builder, state, index, index, spec.mask, spec.batch, spec.head,
+        spec.queryBegin, spec.queryEnd, spec.keyBegin, spec.keyEnd,
+        spec.remainder, spec.runs, spec.tile, spec.stride);
+}
+
+void ListedKeysOp::build(OpBuilder &builder, OperationState &state,
+                         const ListedKeysSpec &spec) {
+  build(builder, state, builder.getIndexType(), spec.keys, spec.begin, spec.end,
+        spec.where, spec.batch, spec.head, spec.query, spec.keyBegin,
+        spec.keyEnd, spec.list);
+}
+
+void OnlineInitOp::build(OpBuilder &builder, OperationState &state,
+                         const QueryScratch &scratch, Value rows, Value first,
+                         float scale) {
+  build(builder, state, TypeRange(), scratch.kind, rows, first, scratch.queries,
+        scratch.sums, scratch.state, APFloat(scale));
+}
+
+void OnlineFinishOp::build(OpBuilder &builder, OperationState &state,
+                           const QueryScratch &scratch, Value rows, Value first,
+                           Normalizer normalizer) {
+  build(builder, state, TypeRange(), scratch.kind, scratch.sums, scratch.state,
+        rows, first, normalizer);
+}
+
+void OnlineProbabilitiesOp::build(OpBuilder &builder, OperationState &state,
+                                  const OnlineProbabilitiesSpec &spec) {
+  const QueryScratch &scratch = spec.scratch;
+  const TileBounds &tile = spec.tile;
+  const KeyPlaces &places = spec.places;
+  build(builder, state, TypeRange(), scratch.kind, scratch.queries, spec.keys,
+        tile.begin, tile.end, tile.fullBegin, tile.fullEnd, spec.mask,
+        spec.batch, spec.head, spec.first, places.origin, places.history,
+        places.cacheRows, places.list, spec.fetched, spec.remainder,
+        scratch.scores, scratch.last, scratch.copies, scratch.probabilities,
+        scratch.sums, scratch.state, APFloat(spec.factor), APFloat(spec.scale),
+        spec.tileKeys, places.pinned, spec.stride, spec.normalizer);
+}
+
+void OnlineUpdateOp::build(OpBuilder &builder, OperationState &state,
+                           const OnlineUpdateSpec &spec) {
+  const TileBounds &tile = spec.tile;
+  const KeyPlaces &places = spec.places;
+  build(builder, state, TypeRange(), spec.scratch.kind,
+        spec.scratch.probabilities, spec.values, tile.begin, tile.end,
+        tile.fullBegin, tile.fullEnd, places.origin, places.history,
+        places.cacheRows, places.list, spec.columns, spec.slots,
+        spec.scratch.sums, spec.tileKeys, places.pinned);
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
 
 MaskOpInterface TileRunsOp::getMaskOp() {
   return getMask() ? getMask().getDefiningOp<MaskOpInterface>()
@@ -127,7 +198,8 @@ LogicalResult OnlineResumeOp::verify() {
 
 LogicalResult OnlineInitOp::verify() {
   // online_init_c1
-  if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
+  if (failed(verifyKind(*this, getKind(), getSums())) ||
+      failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
                          columnsOf(getSums()))) ||
       failed(verifyWidth(*this, "width of queries", widthOf(getRows()),
                          getQueries())))
@@ -143,24 +215,24 @@ LogicalResult OnlineInitOp::verify() {
   return verifyState(*this, getState(), getQueries());
 }
 
-MaskOpInterface OnlineWeightsOp::getMaskOp() {
+MaskOpInterface OnlineProbabilitiesOp::getMaskOp() {
   return getMask() ? getMask().getDefiningOp<MaskOpInterface>()
                    : MaskOpInterface();
 }
 
 /// A history of one query, and how many rows of a cache.
 template <typename Op> static LogicalResult verifyHistory(Op op) {
-  // online_weights_c8, online_update_c4
+  // online_probabilities_c8, online_update_c4
   if (!op.getHistory() != !op.getCacheRows())
     return op.emitOpError("expects a history and the rows of a cache together");
-  if (op.getHistory() && columnsOf(op.getSums()) != 0)
+  if (op.getHistory() && op.getKind() == OnlineKind::Block)
     return op.emitOpError("expects a history of one query alone");
   return success();
 }
 
 /// Scratch memory for scores by tiles.
-static LogicalResult verifyGroups(OnlineWeightsOp op) {
-  // online_weights_c4
+static LogicalResult verifyGroups(OnlineProbabilitiesOp op) {
+  // online_probabilities_c4
   if (!op.getScores() != !op.getLast())
     return op.emitOpError("expects scores and last keys together");
   if (!op.getScores())
@@ -186,14 +258,14 @@ static LogicalResult verifyGroups(OnlineWeightsOp op) {
 }
 
 /// Keys as a similarity region reads them.
-static LogicalResult verifyCopies(OnlineWeightsOp op) {
-  // online_weights_c6
-  bool isOfOneQuery = columnsOf(op.getQueries()) == 0;
-  bool isCopied = !op.getSimilarity().empty() &&
-                  (isOfOneQuery || isOfShortFloats(op.getKeys()));
+static LogicalResult verifyCopies(OnlineProbabilitiesOp op) {
+  // online_probabilities_c6
+  bool isRow = op.getKind() == OnlineKind::Row;
+  bool isCopied =
+      !op.getSimilarity().empty() && (isRow || isOfShortFloats(op.getKeys()));
   SmallVector<int64_t> expected = {static_cast<int64_t>(op.getTile()),
                                    widthOf(op.getKeys())};
-  if (isOfOneQuery)
+  if (isRow)
     std::swap(expected[0], expected[1]);
   if (isCopied != bool(op.getCopies()))
     return op.emitOpError("expects copies of keys exactly where a similarity "
@@ -205,9 +277,11 @@ static LogicalResult verifyCopies(OnlineWeightsOp op) {
   return success();
 }
 
-LogicalResult OnlineWeightsOp::verify() {
-  // online_weights_c1
-  for (Value columns : {getWeights(), getSums()})
+LogicalResult OnlineProbabilitiesOp::verify() {
+  // online_probabilities_c1
+  if (failed(verifyKind(*this, getKind(), getSums())))
+    return failure();
+  for (Value columns : {getProbabilities(), getSums()})
     if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
                            columnsOf(columns))))
       return failure();
@@ -215,11 +289,11 @@ LogicalResult OnlineWeightsOp::verify() {
   if (!hasSimilarity && failed(verifyWidth(*this, "width of keys",
                                            widthOf(getKeys()), getQueries())))
     return failure();
-  // online_weights_c2
+  // online_probabilities_c2
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
     return emitOpError("expects a normalizer region exactly where the "
                        "normalizer is 'region'");
-  // online_weights_c3
+  // online_probabilities_c3
   if (hasSimilarity && isOfShortFloats(getQueries()))
     return emitOpError("expects queries of f32 before a similarity region, "
                        "found ")
@@ -227,32 +301,32 @@ LogicalResult OnlineWeightsOp::verify() {
   if ((!hasSimilarity &&
        failed(verifyElements(*this, getKeys(), getQueries()))) ||
       failed(verifyPairs(*this, getQueries())) ||
-      failed(verifyPairs(*this, getWeights())))
+      failed(verifyPairs(*this, getProbabilities())))
     return failure();
-  Type weights = weightTypeBeside(elementOf(getKeys()), getNormalizer());
-  if (elementOf(getWeights()) != weights)
-    return emitOpError("expects weights of ")
-           << weights << " beside " << getKeys().getType() << ", found "
-           << getWeights().getType();
-  bool isOfOneQuery = columnsOf(getQueries()) == 0;
+  Type expected = probabilityTypeBeside(elementOf(getKeys()), getNormalizer());
+  if (elementOf(getProbabilities()) != expected)
+    return emitOpError("expects probabilities of ")
+           << expected << " beside " << getKeys().getType() << ", found "
+           << getProbabilities().getType();
+  bool isRow = getKind() == OnlineKind::Row;
   if (isOfShortFloats(getKeys()) && getTile() % 2 != 0)
     return emitOpError("expects tiles of an even number of keys, found ")
            << getTile();
-  if (isOfOneQuery ? bool(getScores()) != isOfShortFloats(getKeys())
-                   : getScores() && !elementOf(getKeys()).isBF16())
+  if (isRow ? bool(getScores()) != isOfShortFloats(getKeys())
+            : getScores() && !elementOf(getKeys()).isBF16())
     return emitOpError("expects scores exactly with one query of short floats, "
                        "or with a block of bf16");
-  if (!isOfOneQuery && failed(verifyGroups(*this)))
+  if (!isRow && failed(verifyGroups(*this)))
     return failure();
-  if (isOfOneQuery && getScores() &&
+  if (isRow && getScores() &&
       failed(verifyAgree(*this, "number of scores",
                          memrefType(getScores()).getDimSize(0),
-                         memrefType(getWeights()).getDimSize(0))))
+                         memrefType(getProbabilities()).getDimSize(0))))
     return failure();
-  // online_weights_c7
-  if (getFetched() && (!getList() || !isOfOneQuery))
+  // online_probabilities_c7
+  if (getFetched() && (!getList() || !isRow))
     return emitOpError("fetches values of a list of one query alone");
-  // online_weights_c8
+  // online_probabilities_c8
   if (getHistory() && getRemainder())
     return emitOpError("expects no history of a remainder's positions");
   if (failed(verifyHistory(*this)) || failed(verifyCopies(*this)) ||
@@ -261,8 +335,8 @@ LogicalResult OnlineWeightsOp::verify() {
   return verifyMaskOperands(*this);
 }
 
-LogicalResult OnlineWeightsOp::verifyRegions() {
-  // online_weights_c5
+LogicalResult OnlineProbabilitiesOp::verifyRegions() {
+  // online_probabilities_c5
   Builder builder(getContext());
   Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
   if (!getSimilarity().empty()) {
@@ -318,14 +392,16 @@ LogicalResult OnlineColumnsOp::verify() {
 
 LogicalResult OnlineUpdateOp::verify() {
   // online_update_c1
-  if (failed(verifyAgree(*this, "number of columns", columnsOf(getWeights()),
-                         columnsOf(getSums()))))
+  if (failed(verifyKind(*this, getKind(), getSums())) ||
+      failed(verifyAgree(*this, "number of columns",
+                         columnsOf(getProbabilities()), columnsOf(getSums()))))
     return failure();
   // online_update_c2
   bool isMixed =
-      elementOf(getWeights()).isF32() && elementOf(getValues()).isF16();
-  if ((!isMixed && failed(verifyElements(*this, getWeights(), getValues()))) ||
-      failed(verifyPairs(*this, getWeights())))
+      elementOf(getProbabilities()).isF32() && elementOf(getValues()).isF16();
+  if ((!isMixed &&
+       failed(verifyElements(*this, getProbabilities(), getValues()))) ||
+      failed(verifyPairs(*this, getProbabilities())))
     return failure();
   MemRefType values = memrefType(getValues());
   // online_update_c3
@@ -336,18 +412,21 @@ LogicalResult OnlineUpdateOp::verify() {
     return failure();
   if (failed(verifyHistory(*this)))
     return failure();
-  bool isPaired = memrefType(getWeights()).getRank() == 3 && !getColumns();
+  bool isPaired =
+      memrefType(getProbabilities()).getRank() == 3 && !getColumns();
   if ((values.getRank() == 3) != isPaired ||
       (isPaired && values.getDimSize(2) != 2))
-    return emitOpError("expects values in pairs where weights are, found ")
-           << getWeights().getType() << " and " << values;
+    return emitOpError(
+               "expects values in pairs where probabilities are, found ")
+           << getProbabilities().getType() << " and " << values;
   return verifyAgree(*this, "width of values", values.getDimSize(1),
                      memrefType(getSums()).getDimSize(0));
 }
 
 LogicalResult OnlineFinishOp::verify() {
   // online_finish_c1
-  if (failed(verifyAgree(*this, "width of rows", widthOf(getRows()),
+  if (failed(verifyKind(*this, getKind(), getSums())) ||
+      failed(verifyAgree(*this, "width of rows", widthOf(getRows()),
                          memrefType(getSums()).getDimSize(0))))
     return failure();
   return verifyState(*this, getState(), getSums());

@@ -8,8 +8,11 @@
 // Factors are f32 or short floats, that is bf16 or f16; scores, sums and totals are
 // f32. A block of short floats is stored in pairs along the axis of summation, as
 // MultiplyAdd (lib/Kernels/Vectors) takes them: queries [ceil(width / 2), queries, 2],
-// with zeros at an odd end, and weights [keys / 2, queries, 2]. Groups of 32 keys,
+// with zeros at an odd end, and probabilities [keys / 2, queries, 2]. Groups of 32 keys,
 // below, are for levels with tile instructions (AMX).
+//
+// An op says whether it computes a `block` of queries, a column each, or the query of
+// one `row`, whose width or keys are lanes: each has emitters of its own.
 //
 // Ops pass states in scratch memory. Its shape follows from the ISA level: the columns
 // of a block of queries, or the lanes of the vector over which one query is spread.
@@ -24,6 +27,13 @@
 #define HEDDLE_DIALECT_ONLINE
 
 include "dialect/attention/Attention.td"
+
+def Transformer_OnlineKindCases : Transformer_Cases<"OnlineKind", [
+    I32EnumAttrCase<"Block", 0, "block">, I32EnumAttrCase<"Row", 1, "row">
+  ]>;
+def Transformer_OnlineKind : Transformer_Enum<Transformer_OnlineKindCases, "online_kind"> {
+  let summary = "a block of queries, or the query of one row";
+}
 
 /// Rows of one head; the last dimension is its width.
 def Transformer_HeadRows : MemRefRankOf<[F32, BF16, F16], [2]>;
@@ -82,6 +92,7 @@ def TileRunsOp : Transformer_Op<"mask.tile_runs", [AttrSizedOperandSegments]> {
         `queries` $queryBegin `to` $queryEnd `keys` $keyBegin `to` $keyEnd
         (`strided` `(` $remainder^ `)`)? `into` $runs attr-dict `:` type($runs)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::TileRunsSpec &":$spec)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The op that builds the mask, or null.
@@ -135,6 +146,7 @@ def ListedKeysOp : Transformer_Op<"mask.listed_keys"> {
         `of` $batch `,` $head `,` $query `keys` $keyBegin `to` $keyEnd
         `into` $list attr-dict `:` type($list)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::ListedKeysSpec &":$spec)>];
   let hasVerifier = 1;
 }
 
@@ -142,32 +154,38 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
   let summary = "queries in columns; no key seen yet";
   let description = [{
     queries[d, l] = scale * rows[first + l, d]; sums, and the total of
-    weights in `state`, become 0. Columns beyond the last row repeat that row, so that
+    probabilities in `state`, become 0. Columns beyond the last row repeat that row, so that
     they hold no values of their own.
 
-    Queries of rank 1 are a single query, rows[first], with its width in lanes. A single
-    query of short floats is a view of that row and is not copied. A similarity region
+    A `row` has a single query, rows[first], with its width in lanes. That of short
+    floats is a view of the row and is not copied. A similarity region
     reads queries in f32, whatever the type of rows.
 
     ```mlir
-    transformer.online.init %rows[%i] into %queries, %sums, %state
+    transformer.online.init block %rows[%i] into %queries, %sums, %state
         {scale = 0.125 : f32} : memref<?x64xf32>, memref<64x32xf32>,
         memref<64x32xf32>, memref<4x32xf32>
     ```
 
     Constraints:
-    - (C1) queries and sums have one number of columns, and queries the width of
-      rows; state is [4, columns], or [4, lanes] for one query.
+    - (C1) queries and sums have one number of columns, none for a row, and queries
+      the width of rows; state is [4, columns], or [4, lanes] for a row.
     - (C2) queries have the element type of rows, or are f32; the scale of rows of
       short floats is 1.
   }];
-  let arguments = (ins Transformer_HeadRows:$rows, Index:$first,
+  let arguments = (ins Transformer_OnlineKind:$kind,
+                       Transformer_HeadRows:$rows, Index:$first,
                        Transformer_Columns:$queries, Transformer_QuerySums:$sums,
                        Transformer_State:$state, F32Attr:$scale);
   let assemblyFormat = [{
-    $rows `[` $first `]` `into` $queries `,` $sums `,` $state attr-dict
+    $kind $rows `[` $first `]` `into` $queries `,` $sums `,` $state attr-dict
         `:` type($rows) `,` type($queries) `,` type($sums) `,` type($state)
   }];
+  let builders = [
+    OpBuilder<(ins "const ::heddle::QueryScratch &":$scratch,
+                   "::mlir::Value":$rows, "::mlir::Value":$first,
+                   "float":$scale)>
+  ];
   let hasVerifier = 1;
 }
 
@@ -194,10 +212,10 @@ def OnlineResumeOp : Transformer_Op<"online.resume"> {
   let hasVerifier = 1;
 }
 
-def OnlineWeightsOp : Transformer_Op<"online.weights", [
+def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
       AttrSizedOperandSegments
     ]> {
-  let summary = "weights of one tile of keys";
+  let summary = "attention probabilities of one tile of keys";
   let description = [{
     For the keys j in [begin, end) of a tile and the queries of the block:
 
@@ -205,25 +223,25 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
 
     A `similarity` region replaces k_j . q by its own function of q and k_j. The
     reference point factor offset + shift, which the op keeps in `state` beside the
-    total of the weights, is close to the largest factor s so far and is the same for
-    all keys of a query. It moves only if factor s exceeds it by 8, so that weights
-    stay below 2^9; sums and total are then rescaled. Either shift or
-    offset is 0, so that large scores lose no precision.
-    Each query moves its own reference point, at tiles of `tile` keys counted from key
-    0: values of other queries do not change its bits. Normalizers other than softmax
-    have no maximum: w_j = s_j, or the result of the normalizer's region.
+    total of the probabilities, is close to the largest factor s so far and is the same
+    for all keys of a query. It moves only if factor s exceeds it by 8, so that
+    probabilities stay below 2^9; sums and total are then rescaled. Either shift or
+    offset is 0, so that large scores lose no precision. Each query moves its own
+    reference point, at tiles of `tile` keys counted from key 0: values of other queries
+    do not change its bits. Normalizers other than softmax have no maximum: w_j = s_j,
+    or the result of the normalizer's region.
 
-    Weights of short floats are rounded before they are added to the total. With f16,
-    weights of normalizers other than softmax are f32. Shifts of short floats are whole
-    numbers: a weight has the same digits whatever its shift, and rescaling does not
-    round it again (f16: as long as it stays above 2^-14). The scores of a single
-    query are stored in `scores` until their maximum is known. On a level with tile
+    Probabilities of short floats are rounded before they are added to the total. With
+    f16, probabilities of normalizers other than softmax are f32. Shifts of short floats
+    are whole numbers: a probability has the same digits whatever its shift, and
+    rescaling does not round it again (f16: as long as it stays above 2^-14). The scores
+    of a `row` are stored in `scores` until their maximum is known. On a level with tile
     instructions the scores of a block pass through `scores`, 32 keys at a time; a last
     group of fewer keys is copied to `last`, whose rows tiles may read to the end.
 
-    weights[j - begin'] is w_j, or -0.0 if (b, h, query, j) is not in the mask; all keys
-    in [full begin, full end) are. begin' is begin rounded down to tiles of `tile` keys,
-    whose scores stay in registers until they are weights.
+    probabilities[j - begin'] is w_j, or -0.0 if (b, h, query, j) is not in the mask;
+    all keys in [full begin, full end) are. begin' is begin rounded down to tiles of
+    `tile` keys, whose scores stay in registers until they are probabilities.
 
     Where position j is stored:
 
@@ -243,32 +261,32 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     each key becomes a column.
 
     ```mlir
-    transformer.online.weights %queries, %keys[%j to %end] full %from to %to
-        mask(%mask) of %b, %h, %i into %weights, %sums, %state
+    transformer.online.probabilities block %queries, %keys[%j to %end] full %from to %to
+        mask(%mask) of %b, %h, %i into %probabilities, %sums, %state
         {factor = 1.0 : f32, tile = 8 : i64} : ...
     ```
 
     Constraints:
-    - (C1) queries, weights and sums have one number of columns, and queries the
-      width of keys, or any before a similarity region; weights has a row for each
-      key of a tile.
+    - (C1) queries, probabilities and sums have one number of columns, none for a row,
+      and queries the width of keys, or any before a similarity region; probabilities
+      has a row for each key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
-    - (C3) queries, keys and weights have one element type, but queries that a
-      similarity region reads, and weights beside f16 that are none of softmax, are
-      f32. Tiles of short floats have an even number of keys; with one query of them
+    - (C3) queries, keys and probabilities have one element type, but queries that a
+      similarity region reads, and probabilities beside f16 that are none of softmax,
+      are f32. Tiles of short floats have an even number of keys; with a row of them
       stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
       32 one of the tile. Beside a similarity region stands neither.
     - (C5) a similarity region is one of attention, for these widths.
-    - (C6) copies stand with a similarity region, for one query and for short
-      floats: [width of keys, tile] for one query, [tile, width of keys] for a
-      block.
-    - (C7) fetched stands with a list, for one query.
-    - (C8) a history and the rows of a cache stand together, for one query and
-      without `strided`.
+    - (C6) copies stand with a similarity region, for a row and for short floats: [width
+      of keys, tile] for a row, [tile, width of keys] for a block.
+    - (C7) fetched stands with a list, for a row.
+    - (C8) a history and the rows of a cache stand together, for a row and without
+      `strided`.
   }];
-  let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
+  let arguments = (ins Transformer_OnlineKind:$kind,
+                       Transformer_Columns:$queries, Transformer_HeadRows:$keys,
                        Index:$begin, Index:$end, Index:$fullBegin,
                        Index:$fullEnd, Optional<Transformer_Mask>:$mask,
                        Index:$batch, Index:$head, Index:$first,
@@ -281,7 +299,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                        Optional<Transformer_QuerySums>:$scores,
                        Optional<Transformer_HeadRows>:$last,
                        Optional<Transformer_Copies>:$copies,
-                       Transformer_Columns:$weights, Transformer_QuerySums:$sums,
+                       Transformer_Columns:$probabilities, Transformer_QuerySums:$sums,
                        Transformer_State:$state, F32Attr:$factor,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
                        Transformer_Count:$tile,
@@ -293,7 +311,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                         MaxSizedRegion<1>:$score,
                         MaxSizedRegion<1>:$weighting);
   let assemblyFormat = [{
-    $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
+    $kind $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
         (`ring` $origin^)?
         (`through` `(` $history^ `of` $cacheRows `:` type($history) `)`)?
@@ -303,11 +321,12 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
         (`scores` `(` $scores^ `:` type($scores) `)`)?
         (`last` `(` $last^ `:` type($last) `)`)?
         (`copies` `(` $copies^ `:` type($copies) `)`)?
-        `into` $weights `,` $sums `,` $state attr-dict
+        `into` $probabilities `,` $sums `,` $state attr-dict
         (`similarity` $similarity^)? (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
-        `:` type($queries) `,` type($keys) `,` type($weights) `,` type($sums)
+        `:` type($queries) `,` type($keys) `,` type($probabilities) `,` type($sums)
         `,` type($state)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::OnlineProbabilitiesSpec &":$spec)>];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
@@ -376,29 +395,32 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
     ]> {
   let summary = "adds the weighted values of one tile of keys";
   let description = [{
-        sums[d, query] += weights[j - begin', query] values[j, d]
+        sums[d, query] += probabilities[j - begin', query] values[j, d]
 
-    for the keys j in [begin, end), ascending. A weight of -0.0 adds nothing,
-    whatever the value. Rows are addressed as in `transformer.online.weights`. If
-    the weights of a block are short floats, values come in pairs, from
+    for the keys j in [begin, end), ascending. A probability of -0.0 adds nothing,
+    whatever the value. Rows are addressed as in `transformer.online.probabilities`. If
+    the probabilities of a block are short floats, values come in pairs, from
     `online.pairs`, or in groups, from `online.columns`: a tile then begins with a
-    group, and groups are added whole, with weights of -0.0 after the last key.
-    Weights of f32 widen values of f16.
+    group, and groups are added whole, with probabilities of -0.0 after the last key.
+    Probabilities of f32 widen values of f16.
 
     ```mlir
-    transformer.online.update %weights, %values[%j to %end] full %from to %to
+    transformer.online.update block %probabilities, %values[%j to %end] full %from to %to
         into %sums {tile = 8 : i64}
         : memref<256x32xf32>, memref<?x64xf32>, memref<64x32xf32>
     ```
 
     Constraints:
-    - (C1) weights and sums have one number of columns, sums the width of values.
-    - (C2) weights and values have one element type, or f32 and f16; weights of a block
-      that are short floats have values [keys / 2, width, 2], or rows and groups of them.
+    - (C1) probabilities and sums have one number of columns, none for a row, sums the
+      width of values.
+    - (C2) probabilities and values have one element type, or f32 and f16; probabilities
+      of a block that are short floats have values [keys / 2, width, 2], or rows and
+      groups of them.
     - (C3) columns and slots stand together, as in `online.columns`.
-    - (C4) a history and the rows of a cache stand together, for one query.
+    - (C4) a history and the rows of a cache stand together, for a row.
   }];
-  let arguments = (ins Transformer_Columns:$weights,
+  let arguments = (ins Transformer_OnlineKind:$kind,
+                       Transformer_Columns:$probabilities,
                        Transformer_PairedRows:$values, Index:$begin, Index:$end,
                        Index:$fullBegin, Index:$fullEnd,
                        Optional<Index>:$origin,
@@ -410,14 +432,15 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
                        Transformer_QuerySums:$sums, Transformer_Count:$tile,
                        DefaultValuedAttr<I64Attr, "0">:$pinned);
   let assemblyFormat = [{
-    $weights `,` $values `[` $begin `to` $end `]`
+    $kind $probabilities `,` $values `[` $begin `to` $end `]`
         `full` $fullBegin `to` $fullEnd (`ring` $origin^)?
         (`through` `(` $history^ `of` $cacheRows `:` type($history) `)`)?
         (`listed` `(` $list^ `:` type($list) `)`)?
         (`columns` `(` $columns^ `:` type($columns) `)`)?
         (`slots` `(` $slots^ `:` type($slots) `)`)? `into` $sums
-        attr-dict `:` type($weights) `,` type($values) `,` type($sums)
+        attr-dict `:` type($probabilities) `,` type($values) `,` type($sums)
   }];
+  let builders = [OpBuilder<(ins "const ::heddle::OnlineUpdateSpec &":$spec)>];
   let hasVerifier = 1;
 }
 
@@ -429,22 +452,28 @@ def OnlineFinishOp : Transformer_Op<"online.finish"> {
     Rows of short floats are rounded to them.
 
     ```mlir
-    transformer.online.finish %sums, %state into %rows[%i]
+    transformer.online.finish block %sums, %state into %rows[%i]
         : memref<64x32xf32>, memref<4x32xf32>, memref<?x64xf32>
     ```
 
     Constraints:
-    - (C1) sums has the width of rows; state is [4, columns], or [4, lanes] for
-      one query.
+    - (C1) sums has the width of rows, and columns unless it is of a row; state is
+      [4, columns], or [4, lanes] for a row.
   }];
-  let arguments = (ins Transformer_QuerySums:$sums, Transformer_State:$state,
+  let arguments = (ins Transformer_OnlineKind:$kind,
+                       Transformer_QuerySums:$sums, Transformer_State:$state,
                        Transformer_HeadRows:$rows, Index:$first,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let assemblyFormat = [{
-    $sums `,` $state `into` $rows `[` $first `]` attr-dict
+    $kind $sums `,` $state `into` $rows `[` $first `]` attr-dict
         `:` type($sums) `,` type($state) `,` type($rows)
   }];
+  let builders = [
+    OpBuilder<(ins "const ::heddle::QueryScratch &":$scratch,
+                   "::mlir::Value":$rows, "::mlir::Value":$first,
+                   "::heddle::Normalizer":$normalizer)>
+  ];
   let hasVerifier = 1;
 }
 

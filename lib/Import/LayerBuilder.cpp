@@ -227,8 +227,7 @@ Value LayerBuilder::activation(ActivationKind kind, Value input) {
 Value LayerBuilder::layerNorm(Value input, Value gamma, Value beta,
                               float epsilon) {
   return NormOp::create(builder, gamma.getLoc(), NormKind::Layer, input, gamma,
-                        beta, /*residual=*/Value(), /*destination=*/Value(),
-                        APFloat(epsilon))
+                        beta, /*destination=*/Value(), APFloat(epsilon))
       .getOutput();
 }
 
@@ -258,11 +257,8 @@ Value LayerBuilder::putRows(Value rows, Value tokens, Value input) {
 
 Value LayerBuilder::candidateLogits(Value input, Value rows, Value bias,
                                     Value counts) {
-  return CandidateLogitsOp::create(
-             builder, rows.getLoc(), input, /*input_scales=*/Value(), rows,
-             /*row_scales=*/Value(), bias, counts, /*candidates=*/Value(),
-             /*sentences=*/Value(), /*destination=*/Value(),
-             /*shift=*/IntegerAttr())
+  return CandidateLogitsOp::create(builder, rows.getLoc(), input, rows, bias,
+                                   counts)
       .getOutput();
 }
 
@@ -270,16 +266,14 @@ Value LayerBuilder::attention(StringRef name, Value query, Value key,
                               Value value, Value mask, int64_t heads) {
   int64_t width = cast<RankedTensorType>(query.getType()).getDimSize(2) / heads;
   float scale = 1.0 / std::sqrt(double(width));
-  return AttentionOp::create(
-             builder, nameLoc(name), query, key, value, mask,
-             /*positions=*/Value(), /*sentences=*/Value(),
-             /*caches=*/Value(), /*history=*/Value(),
-             /*destination=*/Value(), builder.getI64IntegerAttr(heads),
-             /*kv_heads=*/IntegerAttr(), builder.getF32FloatAttr(scale),
-             /*shared=*/UnitAttr(), /*rounds=*/TypeAttr(),
-             /*pinned=*/builder.getI64IntegerAttr(0),
-             NormalizerAttr::get(builder.getContext(), Normalizer::Softmax))
-      .getOutput();
+  AttentionSpec spec;
+  spec.query = query;
+  spec.key = key;
+  spec.value = value;
+  spec.mask = mask;
+  spec.heads = heads;
+  spec.scale = builder.getF32FloatAttr(scale);
+  return AttentionOp::create(builder, nameLoc(name), spec).getOutput();
 }
 
 Value LayerBuilder::causalMask() {

@@ -84,8 +84,8 @@ void LinearCall::replace() {
   }
   if (op.getNorm())
     NormOp::create(builder, loc, *op.getNorm(), op.getDestination(),
-                   op.getGamma(), op.getBeta(), /*residual=*/Value(),
-                   op.getDestination(), *op.getEpsilon());
+                   op.getGamma(), op.getBeta(), op.getDestination(),
+                   *op.getEpsilon());
   op.erase();
 }
 

@@ -61,9 +61,9 @@ static bool hasRows(Operation *op) {
 /// those of a dump that was changed by hand, or tiled for another level, may
 /// not.
 static LogicalResult checkTiles(ModuleOp module, const IsaLevel &isa) {
-  WalkResult walked = module.walk([&](OnlineWeightsOp op) {
+  WalkResult walked = module.walk([&](OnlineProbabilitiesOp op) {
     auto sums = cast<MemRefType>(op.getSums().getType());
-    bool isBlock = sums.getRank() == 2;
+    bool isBlock = op.getKind() == OnlineKind::Block;
     int64_t found = isBlock ? sums.getDimSize(1) : op.getTile();
     if (isBlock ? found % isa.lanes == 0 : found == isa.lanes)
       return WalkResult::advance();
@@ -149,12 +149,14 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           emitColumns(columns, isa);
           return success();
         })
-        .Case<OnlineInitOp, OnlineWeightsOp, OnlineUpdateOp, OnlineFinishOp>(
-            [&](auto tile) {
-              auto sums = cast<MemRefType>(tile.getSums().getType());
-              sums.getRank() == 2 ? emitBlock(tile, isa) : emitRow(tile, isa);
-              return success();
-            })
+        .Case<OnlineInitOp, OnlineProbabilitiesOp, OnlineUpdateOp,
+              OnlineFinishOp>([&](auto online) {
+          if (online.getKind() == OnlineKind::Block)
+            emitBlock(online, isa);
+          else
+            emitRow(online, isa);
+          return success();
+        })
         .Default([](Operation *) { return failure(); });
   }
 

@@ -110,12 +110,12 @@ static void lowerToLoops(EmbeddingOp op, Loops loops) {
     Value result = op.getDestinations().front();
     if (op.getTimescales())
       addSinusoids(positionOf(op.getPositions(), at, loops),
-                   *op.getTimescales(), *op.getLayout(), result, result, at,
+                   *op.getTimescales(), *op.getLayout(), {result, result, at},
                    loops);
     else if (op.getPositionTable())
       addTableRow(op.getPositionTable(),
                   positionOf(op.getPositions(), at, loops), *op.getOffset(),
-                  result, result, at, loops);
+                  {result, result, at}, loops);
     shortenRow(op, at, loops);
   });
 }
@@ -123,14 +123,16 @@ static void lowerToLoops(EmbeddingOp op, Loops loops) {
 static void lowerToLoops(SinusoidalPositionsOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     addSinusoids(positionOf(op.getPositions(), at, loops), op.getTimescales(),
-                 op.getLayout(), op.getInput(), op.getDestination(), at, loops);
+                 op.getLayout(), {op.getInput(), op.getDestination(), at},
+                 loops);
   });
 }
 
 static void lowerToLoops(LearnedPositionsOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     addTableRow(op.getTable(), positionOf(op.getPositions(), at, loops),
-                op.getOffset(), op.getInput(), op.getDestination(), at, loops);
+                op.getOffset(), {op.getInput(), op.getDestination(), at},
+                loops);
   });
 }
 

@@ -133,11 +133,8 @@ static void addGreedy(func::FuncOp step) {
         auto form = linear->getParentOfType<func::FuncOp>();
         int64_t vocabulary = linear.getWidths().front();
         return LargestLogitsOp::create(
-            builder, linear.getLoc(), linear.getInput(),
-            linear.getInputScales(), linear.getWeight(),
-            linear.getWeightScales(), linear.getBias(), addForbidden(form),
-            /*destinations=*/ValueRange(), rangeOf(vocabulary), vocabulary,
-            linear.getShiftAttr());
+            builder, linear.getLoc(), linear, addForbidden(form),
+            /*destinations=*/ValueRange(), rangeOf(vocabulary));
       });
   Builder builder(step.getContext());
   greedy.setResultAttrs(0, named(builder, "values", {"rows"}));
@@ -157,10 +154,8 @@ static void addBest(func::FuncOp step) {
         addOutput(form, "sums", f32, ranges, /*isList=*/false),
         addOutput(form, "values", f32, ranges, /*isList=*/true),
         addOutput(form, "best", i32, ranges, /*isList=*/true)};
-    return BestLogitsOp::create(
-        builder, linear.getLoc(), linear.getInput(), linear.getInputScales(),
-        linear.getWeight(), linear.getWeightScales(), linear.getBias(),
-        forbidden, outputs, range, vocabulary, linear.getShiftAttr());
+    return BestLogitsOp::create(builder, linear.getLoc(), linear, forbidden,
+                                outputs, range);
   });
 }
 

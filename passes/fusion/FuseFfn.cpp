@@ -133,18 +133,25 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
 
     SmallVector<Operation *> parts = {first, second};
     OpBuilder builder(second);
-    auto ffn = FfnOp::create(
-        builder, fuseLocations(parts), TypeRange(second.getOutput().getType()),
-        first.getInput(), first.getInputScales(), first.getWeight(),
-        first.getWeightScales(), first.getBias(), second.getWeight(),
-        second.getWeightScales(), second.getBias(), between.multiplier(first),
-        second.getResidual(), second.getGamma(), second.getBeta(),
-        /*also_multiplier=*/Value(), /*destinations=*/ValueRange(),
-        first.getShiftAttr(),
-        between.activation ? between.activation.getKindAttr()
-                           : first.getActivationAttr(),
-        second.getNormAttr(), second.getEpsilonAttr(),
-        /*also=*/ShorteningAttr());
+    FfnSpec spec;
+    spec.input = first.getInput();
+    spec.inputScales = first.getInputScales();
+    spec.weight1 = first.getWeight();
+    spec.weight1Scales = first.getWeightScales();
+    spec.bias1 = first.getBias();
+    spec.weight2 = second.getWeight();
+    spec.weight2Scales = second.getWeightScales();
+    spec.bias2 = second.getBias();
+    spec.multiplier = between.multiplier(first);
+    spec.residual = second.getResidual();
+    spec.gamma = second.getGamma();
+    spec.beta = second.getBeta();
+    spec.shift = first.getShiftAttr();
+    spec.activation = between.activation ? between.activation.getKindAttr()
+                                         : first.getActivationAttr();
+    spec.norm = second.getNormAttr();
+    spec.epsilon = second.getEpsilonAttr();
+    auto ffn = FfnOp::create(builder, fuseLocations(parts), spec);
     reportFused(kPass, ffn,
                 nameOf(first) + " and " + nameOf(second) +
                     " are one ffn: the " + Twine(hiddenWidth) +

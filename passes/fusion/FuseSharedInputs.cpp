@@ -70,16 +70,16 @@ struct FuseSharedInputs
                  : MadeParameters::read(builder, parameters.concatenate(each));
     };
     Value weight = concatenate(weights);
-    auto fused = LinearOp::create(
-        builder, loc, first.getInput(), first.getInputScales(), weight,
-        concatenate(scales), concatenate(biases), first.getShiftAttr(),
-        builder.getDenseI64ArrayAttr(widths));
-    if (std::optional<Type> rounded = first.getRounds()) {
-      fused.setRounds(*rounded);
-      for (Value result : fused.getOutputs())
-        result.setType(cast<RankedTensorType>(result.getType())
-                           .clone(fused.getResultElementType()));
-    }
+    LinearSpec spec;
+    spec.input = first.getInput();
+    spec.inputScales = first.getInputScales();
+    spec.weight = weight;
+    spec.weightScales = concatenate(scales);
+    spec.bias = concatenate(biases);
+    spec.shift = first.getShiftAttr();
+    spec.rounds = first.getRoundsAttr();
+    spec.split = builder.getDenseI64ArrayAttr(widths);
+    auto fused = LinearOp::create(builder, loc, spec);
     for (auto [part, result] : llvm::zip_equal(parts, fused.getOutputs())) {
       part->getResult(0).replaceAllUsesWith(result);
       part->erase();

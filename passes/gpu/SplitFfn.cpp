@@ -76,8 +76,8 @@ static Value rowsOf(Value memref, Value first, Value count, Loops &loops) {
                                    sizes, strides);
 }
 
-/// The two linears of rows [first, first + count).
-static void splitRows(FfnOp op, Value arena, Value first, Value count,
+/// The two linears of rows [begin, begin + count).
+static void splitRows(FfnOp op, Value arena, Value begin, Value count,
                       Loops &loops) {
   OpBuilder &builder = loops.builder;
   HiddenPlaces places(op);
@@ -88,7 +88,7 @@ static void splitRows(FfnOp op, Value arena, Value first, Value count,
                                   MemRefType::get(sizes, element), arena,
                                   loops.index(at), count);
   };
-  auto rows = [&](Value memref) { return rowsOf(memref, first, count, loops); };
+  auto rows = [&](Value memref) { return rowsOf(memref, begin, count, loops); };
   Value factors = view(0, places.width, places.factor);
   Value vectors = factors, scales;
   Type f32 = builder.getF32Type();
@@ -96,27 +96,39 @@ static void splitRows(FfnOp op, Value arena, Value first, Value count,
     vectors = view(places.vectors(), places.width, f32);
     scales = view(places.scales(), {}, f32);
   }
-  LinearOp::create(builder, loops.loc, TypeRange(), rows(op.getInput()),
-                   rows(op.getInputScales()), op.getWeight1(),
-                   op.getWeight1Scales(), op.getBias1(), /*residual=*/Value(),
-                   /*gamma=*/Value(), /*beta=*/Value(), op.getMultiplier(),
-                   /*also_multiplier=*/Value(), ValueRange{vectors},
-                   op.getShiftAttr(), op.getActivationAttr(),
-                   /*norm=*/nullptr, /*epsilon=*/nullptr,
-                   isShortFloat(places.factor) ? TypeAttr::get(places.factor)
-                                               : TypeAttr(),
-                   /*split=*/nullptr, /*also=*/nullptr);
+  LinearSpec first;
+  first.input = rows(op.getInput());
+  first.inputScales = rows(op.getInputScales());
+  first.weight = op.getWeight1();
+  first.weightScales = op.getWeight1Scales();
+  first.bias = op.getBias1();
+  first.multiplier = op.getMultiplier();
+  first.destinations = {vectors};
+  first.shift = op.getShiftAttr();
+  first.activation = op.getActivationAttr();
+  if (isShortFloat(places.factor))
+    first.rounds = TypeAttr::get(places.factor);
+  LinearOp::create(builder, loops.loc, first);
   if (places.hasScales)
     QuantizeOp::create(builder, loops.loc, TypeRange(), vectors,
                        /*multiplier=*/Value(), ValueRange{factors, scales});
-  LinearOp::create(builder, loops.loc, TypeRange(), factors, scales,
-                   op.getWeight2(), op.getWeight2Scales(), op.getBias2(),
-                   rows(op.getResidual()), op.getGamma(), op.getBeta(),
-                   /*multiplier=*/Value(), op.getAlsoMultiplier(),
-                   llvm::map_to_vector(op.getDestinations(), rows),
-                   op.getShiftAttr(), /*activation=*/nullptr, op.getNormAttr(),
-                   op.getEpsilonAttr(), /*rounds=*/TypeAttr(),
-                   /*split=*/nullptr, op.getAlsoAttr());
+  LinearSpec second;
+  second.input = factors;
+  second.inputScales = scales;
+  second.weight = op.getWeight2();
+  second.weightScales = op.getWeight2Scales();
+  second.bias = op.getBias2();
+  second.residual = rows(op.getResidual());
+  second.gamma = op.getGamma();
+  second.beta = op.getBeta();
+  second.alsoMultiplier = op.getAlsoMultiplier();
+  llvm::append_range(second.destinations,
+                     llvm::map_range(op.getDestinations(), rows));
+  second.shift = op.getShiftAttr();
+  second.norm = op.getNormAttr();
+  second.epsilon = op.getEpsilonAttr();
+  second.also = op.getAlsoAttr();
+  LinearOp::create(builder, loops.loc, second);
 }
 
 static void splitFfn(FfnOp op, Value arena) {

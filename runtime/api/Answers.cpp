@@ -199,17 +199,16 @@ static Status translate(heddle_session &session, LineRunOptions options,
     };
   if (session.values.split) {
     SentenceLines sentences(source, session.values.splitRules);
-    return translateLines(
-        *session.workers, options, tokens, *search, sentences,
-        [&](const std::vector<Hypothesis> &found) {
-          return found.empty() ? std::string()
-                               : tokens.text(found.front().tokens);
-        },
-        sentences.joining(packing(std::move(write))));
+    HypothesesFormat best = [&](const std::vector<Hypothesis> &found) {
+      return found.empty() ? std::string() : tokens.text(found.front().tokens);
+    };
+    return translateLines(*session.workers, options, {tokens, *search, best},
+                          sentences,
+                          sentences.joining(packing(std::move(write))));
   }
   size_t most = size_t(
       search->nBest.value_or(std::max<int64_t>(search->alternatives, 1)));
-  auto pack = [&](const std::vector<Hypothesis> &found) {
+  HypothesesFormat pack = [&](const std::vector<Hypothesis> &found) {
     std::string answers;
     if (found.empty())
       packAnswer(answers, "", {}, kLowest, kLowest);
@@ -218,8 +217,8 @@ static Status translate(heddle_session &session, LineRunOptions options,
                  found[i].sum, found[i].score, scoresOf(found[i]));
     return answers;
   };
-  return translateLines(*session.workers, options, tokens, *search, source,
-                        pack, write);
+  return translateLines(*session.workers, options, {tokens, *search, pack},
+                        source, write);
 }
 
 static Status score(heddle_session &session, LineRunOptions options,

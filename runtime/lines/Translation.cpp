@@ -54,11 +54,11 @@ private:
 
 class TranslationJob : public TextJob {
 public:
-  TranslationJob(const Model &model, const LineTokens &tokens,
-                 const LineSource &source, OnError onError,
-                 const SearchOptions &search, const HypothesesFormat &format)
-      : TextJob(tokens, source, TargetPart::Beginning, onError), model(model),
-        source(source), search(search), format(format) {}
+  TranslationJob(const Model &model, const TranslationOptions &translation,
+                 const LineSource &source, OnError onError)
+      : TextJob(translation.tokens, source, TargetPart::Beginning, onError),
+        model(model), source(source), search(translation.search),
+        format(translation.format) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     size_t lists = search.allowed.size();
@@ -140,12 +140,9 @@ private:
 
 Status heddle::translateLines(const Workers &workers,
                               const LineRunOptions &options,
-                              const LineTokens &tokens,
-                              const SearchOptions &search, LineSource &source,
-                              const HypothesesFormat &format,
-                              const AnswerWriter &write) {
-  TranslationJob job(workers.model(), tokens, source, options.onError, search,
-                     format);
+                              const TranslationOptions &translation,
+                              LineSource &source, const AnswerWriter &write) {
+  TranslationJob job(workers.model(), translation, source, options.onError);
   return runLines(workers, options, source, job, write);
 }
 

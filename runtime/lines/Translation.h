@@ -26,12 +26,18 @@ namespace heddle {
 using HypothesesFormat =
     std::function<std::string(const std::vector<Hypothesis> &hypotheses)>;
 
+/// How lines are translated.
+struct TranslationOptions {
+  const LineTokens &tokens;
+  const SearchOptions &search;
+  const HypothesesFormat &format;
+};
+
 /// Writes the translation of each line, in order. What a line says of its
 /// target is what that begins with. Errors name the line, or are those of
 /// generate.
 Status translateLines(const Workers &workers, const LineRunOptions &options,
-                      const LineTokens &tokens, const SearchOptions &search,
-                      LineSource &source, const HypothesesFormat &format,
+                      const TranslationOptions &translation, LineSource &source,
                       const AnswerWriter &write);
 
 /// Makes the answer to a line of its target and of the log-probabilities of

@@ -411,7 +411,7 @@ func.func @attention_c2_pinned(%x: tensor<?x?x8xf32>) {
 // -----
 
 func.func @yield_elsewhere(%s: f32) {
-  // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.linear_attention, transformer.linear_attention.read, transformer.linear_attention.sums, transformer.mask.where, transformer.online.weights'}}
+  // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.linear_attention, transformer.linear_attention.read, transformer.linear_attention.sums, transformer.mask.where, transformer.online.probabilities'}}
   transformer.yield %s : f32
 }
 

@@ -11,7 +11,15 @@ func.func @mask_tile_runs_c1(%i: index, %runs: memref<2x4xindex>) {
 
 func.func @online_init_c1_columns(%i: index, %rows: memref<?x8xf32>, %queries: memref<8x32xf32>, %sums: memref<8x16xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects one static number of columns, found 32 and 16}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<8x32xf32>, memref<8x16xf32>, memref<4x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<8x32xf32>, memref<8x16xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_init_c1_kind(%i: index, %rows: memref<?x8xf32>, %queries: memref<8xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects sums [width, queries] of a block and [width] of a row, found 'memref<8xf32>' of a block}}
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<8xf32>, memref<8xf32>, memref<4x16xf32>
   return
 }
 
@@ -19,7 +27,7 @@ func.func @online_init_c1_columns(%i: index, %rows: memref<?x8xf32>, %queries: m
 
 func.func @online_init_c1_width(%i: index, %rows: memref<?x4xf32>, %queries: memref<8x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects one static width of queries, found 4 and 8}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x4xf32>, memref<8x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x4xf32>, memref<8x32xf32>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
@@ -27,39 +35,55 @@ func.func @online_init_c1_width(%i: index, %rows: memref<?x4xf32>, %queries: mem
 
 func.func @online_init_c1_state(%i: index, %rows: memref<?x8xf32>, %queries: memref<8x32xf32>, %sums: memref<8x32xf32>, %state: memref<2x32xf32>) {
   // expected-error @+1 {{expects a state of 4 rows and the columns of 'memref<8x32xf32>', found 'memref<2x32xf32>'}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<8x32xf32>, memref<8x32xf32>, memref<2x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<8x32xf32>, memref<8x32xf32>, memref<2x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c1_columns(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x16xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c1_columns(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x16xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects one static number of columns, found 32 and 16}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c1_width(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x4xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c1_kind(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects sums [width, queries] of a block and [width] of a row, found 'memref<8x32xf32>' of a row}}
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_probabilities_c1_width(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x4xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects one static width of keys, found 4 and 8}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x4xf32>, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x4xf32>, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
-  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.probabilities"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %probabilities, %sums, %state) <{kind = #transformer<online_kind block>, factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
 // -----
 
-func.func @online_update_c1_width(%i: index, %weights: memref<64x32xf32>, %values: memref<?x4xf32>, %sums: memref<8x32xf32>) {
+func.func @online_update_c1_width(%i: index, %probabilities: memref<64x32xf32>, %values: memref<?x4xf32>, %sums: memref<8x32xf32>) {
   // expected-error @+1 {{expects one static width of values, found 4 and 8}}
-  transformer.online.update %weights, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<64x32xf32>, memref<?x4xf32>, memref<8x32xf32>
+  transformer.online.update block %probabilities, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<64x32xf32>, memref<?x4xf32>, memref<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_update_c1_kind(%i: index, %probabilities: memref<64x32xf32>, %values: memref<?x8xf32>, %sums: memref<8x32xf32>) {
+  // expected-error @+1 {{expects sums [width, queries] of a block and [width] of a row, found 'memref<8x32xf32>' of a row}}
+  transformer.online.update row %probabilities, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<64x32xf32>, memref<?x8xf32>, memref<8x32xf32>
   return
 }
 
@@ -67,7 +91,15 @@ func.func @online_update_c1_width(%i: index, %weights: memref<64x32xf32>, %value
 
 func.func @online_finish_c1(%i: index, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %rows: memref<?x4xf32>) {
   // expected-error @+1 {{expects one static width of rows, found 4 and 8}}
-  transformer.online.finish %sums, %state into %rows[%i] : memref<8x32xf32>, memref<4x32xf32>, memref<?x4xf32>
+  transformer.online.finish block %sums, %state into %rows[%i] : memref<8x32xf32>, memref<4x32xf32>, memref<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @online_finish_c1_kind(%i: index, %rows: memref<?x8xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects sums [width, queries] of a block and [width] of a row, found 'memref<8xf32>' of a block}}
+  transformer.online.finish block %sums, %state into %rows[%i] : memref<8xf32>, memref<4x16xf32>, memref<?x8xf32>
   return
 }
 
@@ -75,7 +107,7 @@ func.func @online_finish_c1(%i: index, %sums: memref<8x32xf32>, %state: memref<4
 
 func.func @online_init_c1_pairs(%i: index, %rows: memref<?x7xbf16>, %queries: memref<3x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects one static width of queries, found 8 and 6}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x7xbf16>, memref<3x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x7xbf16>, memref<3x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
@@ -83,7 +115,7 @@ func.func @online_init_c1_pairs(%i: index, %rows: memref<?x7xbf16>, %queries: me
 
 func.func @online_init_c2_elements(%i: index, %rows: memref<?x8xf32>, %queries: memref<4x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{multiplies 'memref<?x8xf32>' and 'memref<4x32x2xbf16>', expected one element type}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
@@ -91,7 +123,7 @@ func.func @online_init_c2_elements(%i: index, %rows: memref<?x8xf32>, %queries: 
 
 func.func @online_init_c2_pairs(%i: index, %rows: memref<?x8xbf16>, %queries: memref<8x32xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects [size / 2, queries, 2] for a block of short floats and no third dimension otherwise, found 'memref<8x32xbf16>'}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xbf16>, memref<8x32xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xbf16>, memref<8x32xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
@@ -99,63 +131,63 @@ func.func @online_init_c2_pairs(%i: index, %rows: memref<?x8xbf16>, %queries: me
 
 func.func @online_init_c2_scale(%i: index, %rows: memref<?x8xbf16>, %queries: memref<4x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a scale of 1 for 'bf16', found 5.000000e-01}}
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 0.5 : f32} : memref<?x8xbf16>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.init block %rows[%i] into %queries, %sums, %state {scale = 0.5 : f32} : memref<?x8xbf16>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c3_tile(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c3_tile(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects tiles of an even number of keys, found 7}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 7 : i64} : memref<4x32x2xbf16>, memref<?x8xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 7 : i64} : memref<4x32x2xbf16>, memref<?x8xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c3_scores(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %weights: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c3_scores(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %probabilities: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects scores exactly with one query of short floats, or with a block of bf16}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c3_number(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %scores: memref<32xf32>, %weights: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c3_number(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %scores: memref<32xf32>, %probabilities: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects one static number of scores, found 32 and 64}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c3_weights(%i: index, %queries: memref<4x32x2xf16>, %keys: memref<?x8xf16>, %weights: memref<32x32x2xf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
-  // expected-error @+1 {{expects weights of 'f32' beside 'memref<?x8xf16>', found 'memref<32x32x2xf16>'}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} normalizer sum : memref<4x32x2xf16>, memref<?x8xf16>, memref<32x32x2xf16>, memref<8x32xf32>, memref<4x32xf32>
+func.func @online_probabilities_c3_weights(%i: index, %queries: memref<4x32x2xf16>, %keys: memref<?x8xf16>, %probabilities: memref<32x32x2xf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects probabilities of 'f32' beside 'memref<?x8xf16>', found 'memref<32x32x2xf16>'}}
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} normalizer sum : memref<4x32x2xf16>, memref<?x8xf16>, memref<32x32x2xf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c4_together(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c4_together(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects scores and last keys together}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c4_shapes(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c4_shapes(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects scores [32, queries] and last keys [32, width] of bf16, found 'memref<32x32xf32>' and 'memref<32x32xbf16>'}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c4_width(%i: index, %queries: memref<24x32x2xbf16>, %keys: memref<?x48xbf16>, %scores: memref<32x32xf32>, %last: memref<32x48xbf16>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c4_width(%i: index, %queries: memref<24x32x2xbf16>, %keys: memref<?x48xbf16>, %scores: memref<32x32xf32>, %last: memref<32x48xbf16>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a width in multiples of 32 and a tile that divides it, found 48 and 8}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x48xbf16>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<24x32x2xbf16>, memref<?x48xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x48xbf16>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<24x32x2xbf16>, memref<?x48xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
 
@@ -169,9 +201,9 @@ func.func @online_columns_c1(%i: index, %values: memref<?x32xbf16>, %columns: me
 
 // -----
 
-func.func @online_update_c3(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x32xbf16>, %columns: memref<64x32x32xbf16>, %sums: memref<32x32xf32>) {
+func.func @online_update_c3(%i: index, %probabilities: memref<32x32x2xbf16>, %values: memref<?x32xbf16>, %columns: memref<64x32x32xbf16>, %sums: memref<32x32xf32>) {
   // expected-error @+1 {{expects columns and slots together}}
-  transformer.online.update %weights, %values[%i to %i] full %i to %i columns(%columns : memref<64x32x32xbf16>) into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x32xbf16>, memref<32x32xf32>
+  transformer.online.update block %probabilities, %values[%i to %i] full %i to %i columns(%columns : memref<64x32x32xbf16>) into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x32xbf16>, memref<32x32xf32>
   return
 }
 
@@ -193,25 +225,25 @@ func.func @online_pairs_c1_width(%i: index, %values: memref<?x8xbf16>, %pairs: m
 
 // -----
 
-func.func @online_update_c2_elements(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x8xf32>, %sums: memref<8x32xf32>) {
+func.func @online_update_c2_elements(%i: index, %probabilities: memref<32x32x2xbf16>, %values: memref<?x8xf32>, %sums: memref<8x32xf32>) {
   // expected-error @+1 {{multiplies 'memref<32x32x2xbf16>' and 'memref<?x8xf32>', expected one element type}}
-  transformer.online.update %weights, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xf32>, memref<8x32xf32>
+  transformer.online.update block %probabilities, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xf32>, memref<8x32xf32>
   return
 }
 
 // -----
 
-func.func @online_update_c2_pairs(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x8xbf16>, %sums: memref<8x32xf32>) {
-  // expected-error @+1 {{expects values in pairs where weights are, found 'memref<32x32x2xbf16>' and 'memref<?x8xbf16>'}}
-  transformer.online.update %weights, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xbf16>, memref<8x32xf32>
+func.func @online_update_c2_pairs(%i: index, %probabilities: memref<32x32x2xbf16>, %values: memref<?x8xbf16>, %sums: memref<8x32xf32>) {
+  // expected-error @+1 {{expects values in pairs where probabilities are, found 'memref<32x32x2xbf16>' and 'memref<?x8xbf16>'}}
+  transformer.online.update block %probabilities, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xbf16>, memref<8x32xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c3_queries(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %copies: memref<8x8xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c3_queries(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %copies: memref<8x8xf32>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects queries of f32 before a similarity region, found 'memref<4x32x2xbf16>'}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<8x8xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<8x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
     transformer.yield %s : f32
@@ -221,9 +253,9 @@ func.func @online_weights_c3_queries(%i: index, %queries: memref<4x32x2xbf16>, %
 
 // -----
 
-func.func @online_weights_c5(%i: index, %queries: memref<9x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c5(%i: index, %queries: memref<9x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects similarity region arguments ('vector<9xf32>', 'vector<8xf32>'), found ('vector<8xf32>', 'vector<8xf32>')}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
     transformer.yield %s : f32
@@ -233,9 +265,9 @@ func.func @online_weights_c5(%i: index, %queries: memref<9x32xf32>, %keys: memre
 
 // -----
 
-func.func @online_weights_c5_widths(%i: index, %queries: memref<?x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c5_widths(%i: index, %queries: memref<?x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects static widths before a similarity region, found 'memref<?x32xf32>' and 'memref<?x8xf32>'}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
     transformer.yield %s : f32
@@ -245,9 +277,9 @@ func.func @online_weights_c5_widths(%i: index, %queries: memref<?x32xf32>, %keys
 
 // -----
 
-func.func @online_weights_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects copies of keys exactly where a similarity region cannot read them in place}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
     transformer.yield %s : f32
@@ -257,9 +289,9 @@ func.func @online_weights_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?
 
 // -----
 
-func.func @online_weights_c6_shape(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %copies: memref<16x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c6_shape(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %copies: memref<16x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects copies [8, 16], found 'memref<16x8xf32>'}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<16x8xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<16x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
     transformer.yield %s : f32
@@ -295,9 +327,9 @@ func.func @online_resume_c1(%i: index, %sums: memref<8x32xf32>, %state: memref<4
 
 // -----
 
-func.func @online_weights_c4_similarity(%i: index, %queries: memref<32x32xf32>, %keys: memref<?x32xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %copies: memref<8x32xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+func.func @online_probabilities_c4_similarity(%i: index, %queries: memref<32x32xf32>, %keys: memref<?x32xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %copies: memref<8x32xf32>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects no scores by tiles beside a similarity region}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) copies(%copies : memref<8x32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) copies(%copies : memref<8x32xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
   ^bb0(%q: vector<32xf32>, %k: vector<32xf32>):
     %s = vector.extract %k[0] : f32 from vector<32xf32>
     transformer.yield %s : f32
@@ -307,32 +339,32 @@ func.func @online_weights_c4_similarity(%i: index, %queries: memref<32x32xf32>, 
 
 // -----
 
-func.func @online_weights_c7(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c7(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{fetches values of a list of one query alone}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i fetched(%keys : memref<?x8xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i fetched(%keys : memref<?x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c8(%i: index, %history: memref<?xi32>, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c8(%i: index, %history: memref<?xi32>, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects no history of a remainder's positions}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) strided(%i) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
+  transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) strided(%i) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
   return
 }
 
 // -----
 
-func.func @online_weights_c8_block(%i: index, %history: memref<?xi32>, %queries: memref<8x16xf32>, %keys: memref<?x8xf32>, %weights: memref<64x16xf32>, %sums: memref<8x16xf32>, %state: memref<4x16xf32>) {
+func.func @online_probabilities_c8_block(%i: index, %history: memref<?xi32>, %queries: memref<8x16xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x16xf32>, %sums: memref<8x16xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects a history of one query alone}}
-  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>, memref<4x16xf32>
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>, memref<4x16xf32>
   return
 }
 
 // -----
 
-func.func @online_update_c4(%i: index, %history: memref<?xi32>, %weights: memref<64x16xf32>, %values: memref<?x8xf32>, %sums: memref<8x16xf32>) {
+func.func @online_update_c4(%i: index, %history: memref<?xi32>, %probabilities: memref<64x16xf32>, %values: memref<?x8xf32>, %sums: memref<8x16xf32>) {
   // expected-error @+1 {{expects a history of one query alone}}
-  transformer.online.update %weights, %values[%i to %i] full %i to %i through(%history of %i : memref<?xi32>) into %sums {tile = 8 : i64} : memref<64x16xf32>, memref<?x8xf32>, memref<8x16xf32>
+  transformer.online.update block %probabilities, %values[%i to %i] full %i to %i through(%history of %i : memref<?xi32>) into %sums {tile = 8 : i64} : memref<64x16xf32>, memref<?x8xf32>, memref<8x16xf32>
   return
 }

@@ -15,7 +15,7 @@
 // RUN: heddle-opt %t.kernels -heddle-llvm | FileCheck %s --check-prefix=LLVM
 
 // TILES: transformer.linear.tile
-// TILES: transformer.online.weights
+// TILES: transformer.online.probabilities
 
 // Entry points and their arenas, and behind them what they call.
 

@@ -1,10 +1,10 @@
 //===- AttentionLoops.cpp - One query of one head at a time ---------------===//
 //
 // Softmax takes two passes over the keys: the first finds the largest score,
-// the second adds up weights and weighted values. The second computes each
-// score again instead of loading it, so that memory does not grow with the
-// number of keys. Sums are divided by the total of weights at the end; a total
-// of 0 gives 0.
+// the second adds up probabilities and weighted values. The second computes
+// each score again instead of loading it, so that memory does not grow with the
+// number of keys. Sums are divided by the total of probabilities at the end; a
+// total of 0 gives 0.
 //
 // Sums stand in scratch memory until the last key. Results may take the place
 // of queries, so they are written when no query is read any more. This form is
@@ -59,7 +59,7 @@ static void buildQuery(AttentionOp op, QueryLoops &query, Value sums,
         return loops.ifYield(
             query.isAllowed(j),
             [&] {
-              Value w = query.weightOf(query.score(j), maximum);
+              Value w = query.probabilityOf(query.score(j), maximum);
               SmallVector<Value> key = query.keyAt(j);
               forEachSum([&](Value y, Value d) {
                 return loops.add(y, loops.mul(w, query.loadValue(key, d)));

@@ -16,9 +16,9 @@ void finishRows(Op op, llvm::ArrayRef<mlir::Value> destinations, Loops &loops) {
   mlir::OpBuilder &builder = loops.builder;
   mlir::Value rows = destinations.front();
   if (op.getNorm()) {
-    auto norm = NormOp::create(
-        builder, loops.loc, *op.getNorm(), rows, op.getGamma(), op.getBeta(),
-        /*residual=*/mlir::Value(), rows, *op.getEpsilon());
+    auto norm =
+        NormOp::create(builder, loops.loc, *op.getNorm(), rows, op.getGamma(),
+                       op.getBeta(), rows, *op.getEpsilon());
     norm.setAlso(op.getAlso());
     if (op.getAlsoMultiplier())
       norm.getAlsoMultiplierMutable().assign(op.getAlsoMultiplier());

@@ -1,4 +1,4 @@
-//===- QueryLoops.cpp - Keys, scores and weights of one query -------------===//
+//===- QueryLoops.cpp - Keys, scores and probabilities of one query -------===//
 //
 // The constructor finds the row of keys, the position and the range of keys
 // once. In the full form the keys are those of the sentence. In the step form
@@ -6,9 +6,9 @@
 // a cache, and a history may name the cache of each position.
 //
 // Weights of short floats are rounded. Their exponents are base 2 and shifted
-// by a whole number, so that a new maximum scales a weight by a power of two
-// and leaves its digits alone: any tiling of the keys then rounds the same
-// weights.
+// by a whole number, so that a new maximum scales a probability by a power of
+// two and leaves its digits alone: any tiling of the keys then rounds the same
+// probabilities.
 //
 //===----------------------------------------------------------------------===//
 
@@ -210,7 +210,7 @@ Value QueryLoops::growthOf(Value maximum, Value larger) {
                                  factor);
 }
 
-Value QueryLoops::exactWeightOf(Value score, Value maximum) {
+Value QueryLoops::exactProbabilityOf(Value score, Value maximum) {
   if (op.getNormalizer() == Normalizer::Softmax)
     return exponential(score, maximum);
   if (op.getNormalizer() == Normalizer::Region)
@@ -218,10 +218,10 @@ Value QueryLoops::exactWeightOf(Value score, Value maximum) {
   return score;
 }
 
-Value QueryLoops::weightOf(Value score, Value maximum) {
-  Value weight = exactWeightOf(score, maximum);
-  Type type = weightTypeOf(op);
+Value QueryLoops::probabilityOf(Value score, Value maximum) {
+  Value probability = exactProbabilityOf(score, maximum);
+  Type type = probabilityTypeOf(op);
   return isShortFloat(type)
-             ? widen(roundTo(type, loops.builder, loops.loc, weight))
-             : weight;
+             ? widen(roundTo(type, loops.builder, loops.loc, probability))
+             : probability;
 }

@@ -45,11 +45,11 @@ public:
   /// What a score weighs before it is divided by the sum, given the largest:
   /// of any number of keys where sums are scaled when it grows. The maximum is
   /// read for a softmax only.
-  mlir::Value weightOf(mlir::Value score, mlir::Value maximum);
-  /// The same before it is rounded to the op's weight type.
-  mlir::Value exactWeightOf(mlir::Value score, mlir::Value maximum);
-  /// What sums of weights for one maximum are multiplied by for a larger one:
-  /// of short floats a power of 2, so that what was rounded stays.
+  mlir::Value probabilityOf(mlir::Value score, mlir::Value maximum);
+  /// The same before it is rounded to the op's probability type.
+  mlir::Value exactProbabilityOf(mlir::Value score, mlir::Value maximum);
+  /// What sums of probabilities for one maximum are multiplied by for a larger
+  /// one: of short floats a power of 2, so that what was rounded stays.
   mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
   /// An element, or a vector of them, as f32.
   mlir::Value widen(mlir::Value element);

@@ -86,8 +86,8 @@ void heddle::normalizeRow(const Norm &norm, Value source, Value result,
 }
 
 void heddle::addSinusoids(Value position, int64_t timescales,
-                          PositionLayout layout, Value source, Value result,
-                          ValueRange at, Loops &loops) {
+                          PositionLayout layout, const AddedRow &row,
+                          Loops &loops) {
   OpBuilder &builder = loops.builder;
   Type f64 = builder.getF64Type();
   auto constant = [&](double value) -> Value {
@@ -103,7 +103,7 @@ void heddle::addSinusoids(Value position, int64_t timescales,
     return arith::TruncFOp::create(builder, loops.loc, builder.getF32Type(),
                                    value);
   };
-  int64_t width = cast<MemRefType>(source.getType()).getShape().back();
+  int64_t width = cast<MemRefType>(row.source.getType()).getShape().back();
   bool halves = layout == PositionLayout::Halves;
   Value place = toF64(position);
   loops.loop(loops.index(width / 2), [&](Value k) {
@@ -117,9 +117,9 @@ void heddle::addSinusoids(Value position, int64_t timescales,
     Value cosAt = arith::AddIOp::create(builder, loops.loc, sinAt,
                                         loops.index(halves ? width / 2 : 1));
     auto addAt = [&](Value d, Value term) {
-      SmallVector<Value> where = append(at, d);
-      loops.store(loops.add(loops.load(source, where), toF32(term)), result,
-                  where);
+      SmallVector<Value> where = append(row.at, d);
+      loops.store(loops.add(loops.load(row.source, where), toF32(term)),
+                  row.result, where);
     };
     addAt(sinAt, math::SinOp::create(builder, loops.loc, angle));
     addAt(cosAt, math::CosOp::create(builder, loops.loc, angle));
@@ -127,14 +127,12 @@ void heddle::addSinusoids(Value position, int64_t timescales,
 }
 
 void heddle::addTableRow(Value table, Value position, int64_t offset,
-                         Value source, Value result, ValueRange at,
-                         Loops &loops) {
-  Value row = arith::AddIOp::create(loops.builder, loops.loc, position,
-                                    loops.index(offset));
-  loops.loop(loops.lastSize(source), [&](Value d) {
-    SmallVector<Value> place = append(at, d);
-    loops.store(
-        loops.add(loops.load(source, place), loops.load(table, {row, d})),
-        result, place);
+                         const AddedRow &row, Loops &loops) {
+  Value number = loops.add(position, loops.index(offset));
+  loops.loop(loops.lastSize(row.source), [&](Value d) {
+    SmallVector<Value> place = append(row.at, d);
+    loops.store(loops.add(loops.load(row.source, place),
+                          loops.load(table, {number, d})),
+                row.result, place);
   });
 }

@@ -31,15 +31,19 @@ struct Norm {
 void normalizeRow(const Norm &norm, mlir::Value source, mlir::Value result,
                   mlir::ValueRange at, Loops &loops);
 
-/// result = source + the sinusoids of a position, an index.
-void addSinusoids(mlir::Value position, int64_t timescales,
-                  PositionLayout layout, mlir::Value source, mlir::Value result,
-                  mlir::ValueRange at, Loops &loops);
+/// The row `at` of two memrefs: result = source + something.
+struct AddedRow {
+  mlir::Value source, result;
+  mlir::ValueRange at;
+};
 
-/// result = source + table[position + offset, :].
+/// Adds the sinusoids of a position, an index.
+void addSinusoids(mlir::Value position, int64_t timescales,
+                  PositionLayout layout, const AddedRow &row, Loops &loops);
+
+/// Adds table[position + offset, :].
 void addTableRow(mlir::Value table, mlir::Value position, int64_t offset,
-                 mlir::Value source, mlir::Value result, mlir::ValueRange at,
-                 Loops &loops);
+                 const AddedRow &row, Loops &loops);
 
 } // namespace heddle
 

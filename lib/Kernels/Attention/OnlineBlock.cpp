@@ -166,9 +166,9 @@ class BlockUpdate {
 public:
   BlockUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops, elementOf(op.getWeights())), group(product.group()),
-        vectors(shapeOf(op.getSums())[1] / isa.lanes),
-        weights(product.flatten(op.getWeights())),
+        product(loops, elementOf(op.getProbabilities())),
+        group(product.group()), vectors(shapeOf(op.getSums())[1] / isa.lanes),
+        probabilities(product.flatten(op.getProbabilities())),
         values(product.flatten(op.getValues())) {
     setBounds();
   }
@@ -188,7 +188,7 @@ private:
   /// Keys of a step.
   int64_t group;
   int64_t vectors;
-  Value weights, values;
+  Value probabilities, values;
   Value end, fullBegin, fullEnd;
 };
 } // namespace
@@ -228,13 +228,13 @@ SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
   Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
   Value valueRow = group == 1 ? key : row;
   for (int64_t v = 0; v < vectors; ++v) {
-    factors.push_back(
-        loops.loadVector(weights, {row, loops.index(v * elements)}, elements));
+    factors.push_back(loops.loadVector(
+        probabilities, {row, loops.index(v * elements)}, elements));
     if (isPartial)
       inside.push_back(insideMask(loops, factors.back()));
   }
   SmallVector<Value> widened;
-  if (elementOf(values) != elementOf(weights))
+  if (elementOf(values) != elementOf(probabilities))
     widened = widenedAt(valueRow, widths);
   for (auto [r, d] : llvm::enumerate(widths)) {
     Value value =
@@ -284,8 +284,8 @@ void BlockUpdate::widths(Value d, int64_t count) {
 }
 
 void BlockUpdate::build() {
-  // Two vectors of weights and one of a value beside the sums, which take half
-  // of the registers.
+  // Two vectors of probabilities and one of a value beside the sums, which take
+  // half of the registers.
   int64_t together =
       std::max<int64_t>(1, loops.isa.vectorRegisters / 2 / vectors);
   int64_t width = shapeOf(op.getSums())[0], whole = width / together * together;

@@ -1,6 +1,6 @@
 //===- OnlineBlock.h - Attention for a block of queries ---------*- C++ -*-===//
 //
-// The transposed form: lanes are queries. Maxima, totals and weights are
+// The transposed form: lanes are queries. Maxima, totals and probabilities are
 // vectors with a query a lane, keys and values are read one number at a time,
 // for all queries at once, and nothing is packed.
 //
@@ -14,10 +14,10 @@
 
 namespace heddle {
 
-/// Each builds the vector code of an op, whose queries or sums have rank 2, in
-/// front of it. The number of columns is a multiple of the ISA level's lanes.
+/// Each builds the vector code of an op of a `block` in front of it. The number
+/// of columns is a multiple of the ISA level's lanes.
 void emitBlock(OnlineInitOp op, const IsaLevel &isa);
-void emitBlock(OnlineWeightsOp op, const IsaLevel &isa);
+void emitBlock(OnlineProbabilitiesOp op, const IsaLevel &isa);
 void emitBlock(OnlineUpdateOp op, const IsaLevel &isa);
 void emitBlock(OnlineFinishOp op, const IsaLevel &isa);
 

@@ -2,7 +2,8 @@
 //
 // 32 keys, or widths of values, by a block of queries: two tiles by two, four
 // accumulators and four operands. Tiles and vectors take turns, since one waits
-// for the other anyway; between them scores and weights stay in the L1 cache.
+// for the other anyway; between them scores and probabilities stay in the L1
+// cache.
 //
 // A product has no mask: 0 times what is no number is none. Values that are not
 // finite are zeros in the columns, therefore, and vectors add them to those
@@ -125,7 +126,7 @@ static void copyLastKeys(VectorLoops &loops, Value keys, Value first,
   });
 }
 
-void heddle::emitTileScores(VectorLoops &loops, OnlineWeightsOp op,
+void heddle::emitTileScores(VectorLoops &loops, OnlineProbabilitiesOp op,
                             Value queries, Value key) {
   OpBuilder &builder = loops.builder;
   Value keys = op.getKeys(), last = op.getLast();
@@ -289,7 +290,7 @@ public:
   TileUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         pairs(loops, builder.getBF16Type()),
-        weights(pairs.flatten(op.getWeights())) {}
+        probabilities(pairs.flatten(op.getProbabilities())) {}
 
   void build();
 
@@ -304,7 +305,7 @@ private:
   OnlineUpdateOp op;
   VectorLoops loops;
   MultiplyAdd pairs;
-  Value weights;
+  Value probabilities;
 };
 } // namespace
 
@@ -316,7 +317,7 @@ void TileUpdate::finiteValues(Value d) {
       [&](Value key, ValueRange carried) {
         Value slot = slotOf(loops, key, op.getSlots());
         return product.multiplyAdd(op.getColumns(), {slot, d, loops.index(0)},
-                                   weights, pairOf(key), carried);
+                                   probabilities, pairOf(key), carried);
       });
   product.store(sums, op.getSums(), d);
 }
@@ -328,12 +329,13 @@ void TileUpdate::otherValue(Value pair, bool isOdd, Value d, Value value) {
                                             loops.builder.getF32Type(), value),
                       lanes);
   for (int64_t column = 0; column < sizeOf(op.getSums(), 1); column += lanes) {
-    Value weight = pairs.widen(
-        loops.loadVector(weights, {pair, loops.index(2 * column)}, 2 * lanes),
+    Value probability = pairs.widen(
+        loops.loadVector(probabilities, {pair, loops.index(2 * column)},
+                         2 * lanes),
         isOdd);
     Value sum = loops.loadVector(op.getSums(), {d, loops.index(column)}, lanes);
-    sum = loops.select(insideMask(loops, weight),
-                       loops.fma(factor, weight, sum), sum);
+    sum = loops.select(insideMask(loops, probability),
+                       loops.fma(factor, probability, sum), sum);
     loops.storeVector(sum, op.getSums(), {d, loops.index(column)});
   }
 }

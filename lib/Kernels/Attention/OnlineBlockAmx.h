@@ -1,7 +1,8 @@
 //===- OnlineBlockAmx.h - Attention of bf16 by tiles ------------*- C++ -*-===//
 //
 // Levels with tiles (AMX) multiply a block of queries by 32 keys at once: keys
-// as they stand by queries in pairs, and values in columns by weights in pairs.
+// as they stand by queries in pairs, and values in columns by probabilities in
+// pairs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +18,8 @@ namespace heddle {
 /// scratch memory of the op. Its queries are flattened, [width / 2, 2 *
 /// columns]; no row behind the last key is read, and what stands in its place
 /// is any number or none.
-void emitTileScores(VectorLoops &loops, OnlineWeightsOp op, mlir::Value queries,
-                    mlir::Value key);
+void emitTileScores(VectorLoops &loops, OnlineProbabilitiesOp op,
+                    mlir::Value queries, mlir::Value key);
 
 /// Each builds the code of the op in front of it.
 void emitColumns(OnlineColumnsOp op, const IsaLevel &isa);

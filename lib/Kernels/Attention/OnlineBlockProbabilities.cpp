@@ -1,11 +1,11 @@
-//===- OnlineBlockProbabilities.cpp - Weights for a block of queries ------===//
+//===- OnlineBlockProbabilities.cpp - A block of queries by a tile --------===//
 //
 // A tile of K Q^T, some keys by all queries, or of what a similarity region has
-// in its place, is summed in registers and becomes weights there. With softmax
-// an exponent is one multiply-add of its score. Where a query's largest score
-// of the tile exceeds its threshold, which is rare behind the first tile, the
-// point that its exponents count from moves, and what the query has gathered so
-// far shrinks; lanes that stay are multiplied by 1.
+// in its place, is summed in registers and becomes probabilities there. With
+// softmax an exponent is one multiply-add of its score. Where a query's largest
+// score of the tile exceeds its threshold, which is rare behind the first tile,
+// the point that its exponents count from moves, and what the query has
+// gathered so far shrinks; lanes that stay are multiplied by 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,20 +29,21 @@ static int64_t sizeOf(Value memref, int64_t axis) {
 }
 
 namespace {
-class BlockWeights {
+class BlockProbabilities {
 public:
-  BlockWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
+  BlockProbabilities(OnlineProbabilitiesOp op, OpBuilder &builder,
+                     const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         product(loops,
                 cast<MemRefType>(op.getKeys().getType()).getElementType()),
-        weighting(loops, elementOf(op.getWeights())), group(weighting.group()),
-        math(builder, op.getLoc(), isa),
+        weighting(loops, elementOf(op.getProbabilities())),
+        group(weighting.group()), math(builder, op.getLoc(), isa),
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
         rule{op.getFactor().convertToDouble(), /*hasWholeShifts=*/group > 1},
         queries(op.getSimilarity().empty() ? product.flatten(op.getQueries())
                                            : op.getQueries()),
-        weights(weighting.flatten(op.getWeights())) {}
+        probabilities(weighting.flatten(op.getProbabilities())) {}
 
   void build();
 
@@ -69,14 +70,14 @@ private:
   void shrink(Value key, ArrayRef<Value> factors);
   Value pairOf(Value even, Value odd);
   void weigh(Value key, SmallVector<Value> scores, ArrayRef<Value> masks);
-  Value weightOf(Value score, Value mask);
+  Value probabilityOf(Value score, Value mask);
   void takeKeys(Value key, SmallVector<Value> scores);
   void byTiles(Value used);
   void leaveOut(Value begin);
 
-  OnlineWeightsOp op;
+  OnlineProbabilitiesOp op;
   VectorLoops loops;
-  /// Of queries and keys, and of weights and values.
+  /// Of queries and keys, and of probabilities and values.
   MultiplyAdd product, weighting;
   /// Keys of a step of the latter.
   int64_t group;
@@ -86,7 +87,7 @@ private:
   bool isSoftmax;
   ExponentRule rule;
   /// In words of the steps that read them.
-  Value queries, weights;
+  Value queries, probabilities;
   Value keyCount, batch, head;
   /// The keys of the tile that belong to all queries.
   Value fullBegin, fullEnd;
@@ -99,32 +100,33 @@ private:
 } // namespace
 
 /// A vector with a query a lane: of f32, or of pairs of short floats.
-Value BlockWeights::load(Value memref, Value row, int64_t vector) {
+Value BlockProbabilities::load(Value memref, Value row, int64_t vector) {
   bool isPaired = isShortFloat(elementOf(memref));
   int64_t elements = isPaired ? 2 * loops.isa.lanes : loops.isa.lanes;
   return loops.loadVector(memref, {row, loops.index(vector * elements)},
                           elements);
 }
-void BlockWeights::store(Value value, Value memref, Value row, int64_t vector) {
+void BlockProbabilities::store(Value value, Value memref, Value row,
+                               int64_t vector) {
   int64_t elements = cast<VectorType>(value.getType()).getNumElements();
   loops.storeVector(value, memref, {row, loops.index(vector * elements)});
 }
-Value BlockWeights::state(StateRow row, int64_t vector) {
+Value BlockProbabilities::state(StateRow row, int64_t vector) {
   return load(op.getState(), loops.index(row), vector);
 }
-void BlockWeights::setState(Value value, StateRow row, int64_t vector) {
+void BlockProbabilities::setState(Value value, StateRow row, int64_t vector) {
   store(value, op.getState(), loops.index(row), vector);
 }
 
 /// body(key of the tile, vector of queries, place in a list of the tile).
-template <typename Body> void BlockWeights::forEachPair(Body body) {
+template <typename Body> void BlockProbabilities::forEachPair(Body body) {
   for (int64_t key = 0; key < tile; ++key)
     for (int64_t vector = 0; vector < vectors; ++vector)
       body(key, vector, key * vectors + vector);
 }
 
 /// The positions of queries or keys by their numbers.
-Value BlockWeights::positionOf(Value number) {
+Value BlockProbabilities::positionOf(Value number) {
   if (!op.getRemainder())
     return number;
   Lanes lanes(loops.builder, loops.loc);
@@ -132,7 +134,7 @@ Value BlockWeights::positionOf(Value number) {
                    loops.toI32(op.getRemainder()));
 }
 
-void BlockWeights::bindRegions() {
+void BlockProbabilities::bindRegions() {
   int64_t lanes = loops.isa.lanes;
   batch = loops.toI32(op.getBatch());
   head = loops.toI32(op.getHead());
@@ -155,7 +157,7 @@ void BlockWeights::bindRegions() {
 
 /// k_j . q for the keys of a tile, summed along the width. Rows behind the last
 /// key repeat it.
-SmallVector<Value> BlockWeights::dotProducts(Value key) {
+SmallVector<Value> BlockProbabilities::dotProducts(Value key) {
   int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
   SmallVector<Value> rows;
   Value last = loops.add(keyCount, -1);
@@ -180,7 +182,7 @@ SmallVector<Value> BlockWeights::dotProducts(Value key) {
 }
 
 /// The keys of a tile as f32. Rows behind the last key repeat it.
-void BlockWeights::copyKeys(Value key) {
+void BlockProbabilities::copyKeys(Value key) {
   int64_t lanes = loops.isa.lanes;
   Value last = loops.add(keyCount, -1);
   loops.each(loops.index(0), loops.index(tile), 1, [&](Value k) {
@@ -195,7 +197,7 @@ void BlockWeights::copyKeys(Value key) {
 }
 
 /// What the similarity region makes of the keys of a tile, of some at once.
-SmallVector<Value> BlockWeights::similarities(Value key) {
+SmallVector<Value> BlockProbabilities::similarities(Value key) {
   if (op.getCopies())
     copyKeys(key);
   Value last = loops.add(keyCount, -1);
@@ -225,7 +227,7 @@ SmallVector<Value> BlockWeights::similarities(Value key) {
                      });
 }
 
-SmallVector<Value> BlockWeights::scores(Value key) {
+SmallVector<Value> BlockProbabilities::scores(Value key) {
   if (similarity)
     return similarities(key);
   SmallVector<Value> scores = dotProducts(key);
@@ -234,7 +236,7 @@ SmallVector<Value> BlockWeights::scores(Value key) {
 }
 
 /// The same from scratch memory, where tiles have left them.
-SmallVector<Value> BlockWeights::storedScores(Value row) {
+SmallVector<Value> BlockProbabilities::storedScores(Value row) {
   SmallVector<Value> scores;
   forEachPair([&](int64_t k, int64_t v, int64_t) {
     scores.push_back(load(op.getScores(), loops.add(row, k), v));
@@ -243,7 +245,7 @@ SmallVector<Value> BlockWeights::storedScores(Value row) {
   return scores;
 }
 
-void BlockWeights::scale(MutableArrayRef<Value> scores) {
+void BlockProbabilities::scale(MutableArrayRef<Value> scores) {
   float scale = op.getScale().convertToFloat();
   if (scale == 1)
     return;
@@ -252,8 +254,9 @@ void BlockWeights::scale(MutableArrayRef<Value> scores) {
 }
 
 /// One step along the width, for the keys in `rows` and all queries.
-void BlockWeights::addProducts(Value step, ArrayRef<Value> rows,
-                               MutableArrayRef<Value> sums, bool isWhole) {
+void BlockProbabilities::addProducts(Value step, ArrayRef<Value> rows,
+                                     MutableArrayRef<Value> sums,
+                                     bool isWhole) {
   SmallVector<Value> factors;
   for (int64_t v = 0; v < vectors; ++v)
     factors.push_back(load(queries, step, v));
@@ -269,7 +272,7 @@ void BlockWeights::addProducts(Value step, ArrayRef<Value> rows,
 }
 
 /// For each pair of the tile whether it is in the mask, and the key exists.
-SmallVector<Value> BlockWeights::masks(Value key) {
+SmallVector<Value> BlockProbabilities::masks(Value key) {
   Lanes lanes(loops.builder, loops.loc);
   SmallVector<Value> result;
   forEachPair([&](int64_t k, int64_t v, int64_t) {
@@ -286,7 +289,8 @@ SmallVector<Value> BlockWeights::masks(Value key) {
   return result;
 }
 
-void BlockWeights::applyScoreRegion(Value key, SmallVectorImpl<Value> &scores) {
+void BlockProbabilities::applyScoreRegion(Value key,
+                                          SmallVectorImpl<Value> &scores) {
   if (scoreRegions.empty())
     return;
   forEachPair([&](int64_t k, int64_t v, int64_t at) {
@@ -298,8 +302,8 @@ void BlockWeights::applyScoreRegion(Value key, SmallVectorImpl<Value> &scores) {
 }
 
 /// Multiplies what queries have gathered: their totals, their sums and the
-/// weights of this op's keys before `key`.
-void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
+/// probabilities of this op's keys before `key`.
+void BlockProbabilities::shrink(Value key, ArrayRef<Value> factors) {
   auto scale = [&](Value memref, Value row) {
     for (int64_t v = 0; v < vectors; ++v)
       store(loops.mul(load(memref, row, v), factors[v]), memref, row, v);
@@ -310,27 +314,28 @@ void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
   Value rows = loops.udiv(loops.sub(key, op.getBegin()), group);
   loops.each(loops.index(0), rows, 1, [&](Value row) {
     if (group == 1)
-      return scale(weights, row);
+      return scale(probabilities, row);
     for (int64_t v = 0; v < vectors; ++v) {
-      Value pair = load(weights, row, v);
+      Value pair = load(probabilities, row, v);
       auto shrunk = [&](bool isOdd) {
         return loops.mul(weighting.widen(pair, isOdd), factors[v]);
       };
-      store(pairOf(shrunk(/*isOdd=*/false), shrunk(/*isOdd=*/true)), weights,
-            row, v);
+      store(pairOf(shrunk(/*isOdd=*/false), shrunk(/*isOdd=*/true)),
+            probabilities, row, v);
     }
   });
 }
 
-/// The weights of two keys, rounded.
-Value BlockWeights::pairOf(Value even, Value odd) {
-  Type element = elementOf(op.getWeights());
+/// The probabilities of two keys, rounded.
+Value BlockProbabilities::pairOf(Value even, Value odd) {
+  Type element = elementOf(op.getProbabilities());
   return loops.interleave(roundTo(element, even, math),
                           roundTo(element, odd, math));
 }
 
 /// The exponents of a tile, from reference points that move where they have to.
-SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
+SmallVector<Value> BlockProbabilities::exponents(Value key,
+                                                 ArrayRef<Value> scores) {
   double factor = rule.factor;
   SmallVector<Value> largest(scores.take_front(vectors)), exceeds, result;
   for (int64_t k = 1; k < tile; ++k)
@@ -368,26 +373,27 @@ SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
   return loops.ifYield(loops.anyOf(exceeds), look, multiply);
 }
 
-/// The weight of a score or an exponent, marked outside of `mask`, which may be
-/// null.
-Value BlockWeights::weightOf(Value score, Value mask) {
+/// The probability of a score or an exponent, marked outside of `mask`, which
+/// may be null.
+Value BlockProbabilities::probabilityOf(Value score, Value mask) {
   int64_t lanes = loops.isa.lanes;
-  Value weight = score;
+  Value probability = score;
   if (op.getNormalizer() == Normalizer::Region) {
     LaneRegion region(op.getWeighting(), lanes);
-    region.bind(loops, 0, weight);
-    weight = region.result(loops);
+    region.bind(loops, 0, probability);
+    probability = region.result(loops);
   }
   // 0 + -0.0 is 0: only pairs outside the mask are marked.
-  weight =
-      isSoftmax ? math.exp2(weight) : loops.add(weight, loops.f32(0, lanes));
-  return mask ? loops.select(mask, weight, outsideMask(loops, lanes)) : weight;
+  probability = isSoftmax ? math.exp2(probability)
+                          : loops.add(probability, loops.f32(0, lanes));
+  return mask ? loops.select(mask, probability, outsideMask(loops, lanes))
+              : probability;
 }
 
-/// Stores the weights of a tile and adds them to the totals; `masks` is empty
-/// where all of its pairs are in the mask.
-void BlockWeights::weigh(Value key, SmallVector<Value> scores,
-                         ArrayRef<Value> masks) {
+/// Stores the probabilities of a tile and adds them to the totals; `masks` is
+/// empty where all of its pairs are in the mask.
+void BlockProbabilities::weigh(Value key, SmallVector<Value> scores,
+                               ArrayRef<Value> masks) {
   applyScoreRegion(key, scores);
   if (isSoftmax) {
     Value lowest = loops.f32(-INFINITY, loops.isa.lanes);
@@ -400,24 +406,24 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
   SmallVector<Value> totals;
   for (int64_t v = 0; v < vectors; ++v)
     totals.push_back(state(kTotal, v));
-  auto weightAt = [&](int64_t at) {
-    return weightOf(scores[at], masks.empty() ? Value() : masks[at]);
+  auto probabilityAt = [&](int64_t at) {
+    return probabilityOf(scores[at], masks.empty() ? Value() : masks[at]);
   };
   Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
   forEachPair([&](int64_t k, int64_t v, int64_t at) {
     if (k % group != 0)
       return;
-    Value factor = weightAt(at);
+    Value factor = probabilityAt(at);
     if (group > 1)
-      factor = pairOf(factor, weightAt(at + vectors));
+      factor = pairOf(factor, probabilityAt(at + vectors));
     totals[v] = weighting.addElements(factor, totals[v]);
-    store(factor, weights, loops.add(row, k / group), v);
+    store(factor, probabilities, loops.add(row, k / group), v);
   });
   for (int64_t v = 0; v < vectors; ++v)
     setState(totals[v], kTotal, v);
 }
 
-void BlockWeights::takeKeys(Value key, SmallVector<Value> scores) {
+void BlockProbabilities::takeKeys(Value key, SmallVector<Value> scores) {
   Value isFull =
       loops.logicalAnd(loops.lessOrEqual(fullBegin, key),
                        loops.lessOrEqual(loops.add(key, tile), fullEnd));
@@ -427,7 +433,7 @@ void BlockWeights::takeKeys(Value key, SmallVector<Value> scores) {
 }
 
 /// A group of keys is scored at once, and its scores used before the next.
-void BlockWeights::byTiles(Value used) {
+void BlockProbabilities::byTiles(Value used) {
   loops.each(op.getBegin(), used, kKeyGroup, [&](Value group) {
     emitTileScores(loops, op, queries, group);
     Value end = loops.min(loops.add(group, kKeyGroup), used);
@@ -438,23 +444,23 @@ void BlockWeights::byTiles(Value used) {
 }
 
 /// Keys from `begin` on are in no mask.
-void BlockWeights::leaveOut(Value begin) {
+void BlockProbabilities::leaveOut(Value begin) {
   Value outside = outsideMask(loops, loops.isa.lanes);
   Value pair = pairOf(outside, outside);
   loops.each(begin, op.getEnd(), group, [&](Value key) {
     Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
     for (int64_t v = 0; v < vectors; ++v)
-      store(pair, weights, row, v);
+      store(pair, probabilities, row, v);
   });
 }
 
-void BlockWeights::build() {
+void BlockProbabilities::build() {
   keyCount = loops.size(op.getKeys(), 0);
   bindRegions();
   std::tie(fullBegin, fullEnd) =
       fullPart(loops, op.getBegin(), loops.min(op.getEnd(), keyCount),
                op.getFullBegin(), op.getFullEnd());
-  // Rows behind the last key are no work, but tiles read their weights.
+  // Rows behind the last key are no work, but tiles read their probabilities.
   bool hasGroups = op.getScores() || (similarity && group > 1);
   Value used = op.getEnd();
   if (hasGroups)
@@ -468,7 +474,7 @@ void BlockWeights::build() {
     leaveOut(used);
 }
 
-void heddle::emitBlock(OnlineWeightsOp op, const IsaLevel &isa) {
+void heddle::emitBlock(OnlineProbabilitiesOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
-  BlockWeights(op, builder, isa).build();
+  BlockProbabilities(op, builder, isa).build();
 }

@@ -56,14 +56,15 @@ struct SumPart {
   enum Groups { All, Even, Odd } groups = All;
 };
 
-/// sums[first part of the width, ...] += weights . values.
+/// sums[first part of the width, ...] += probabilities . values.
 class RowUpdate {
 public:
   RowUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops, elementOf(op.getWeights())), group(product.group()),
-        lanes(isa.lanes), places{op.getOrigin(), op.getList(), op.getHistory(),
-                                 op.getCacheRows(), int64_t(op.getPinned())} {
+        product(loops, elementOf(op.getProbabilities())),
+        group(product.group()), lanes(isa.lanes),
+        places{op.getOrigin(), op.getList(), op.getHistory(), op.getCacheRows(),
+               int64_t(op.getPinned())} {
     std::tie(fullBegin, fullEnd) = fullPart(loops, op.getBegin(), op.getEnd(),
                                             op.getFullBegin(), op.getFullEnd());
   }
@@ -131,25 +132,25 @@ void RowUpdate::addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
       if (group == 1)
         inside = loops.broadcast(loops.equal(j, key), lanes), key = j;
     }
-    rows.push_back(places.rowOf(loops, j, op.getValues()));
+    rows.push_back(rowOf(loops, places, j, op.getValues()));
     // Those of a list were asked for beside their keys.
     if (places.list)
       continue;
     Value next = loops.min(loops.add(j, lanes), last);
     prefetchRow(loops, op.getValues(),
-                places.rowOf(loops, next, op.getValues()));
+                rowOf(loops, places, next, op.getValues()));
   }
   Value place = loops.sub(key, loops.floorTo(op.getBegin(), op.getTile()));
-  Value weight = product.broadcast(op.getWeights(), place, lanes);
-  // Weights of pairs are marked outside of [begin, end), too.
+  Value probability = product.broadcast(op.getProbabilities(), place, lanes);
+  // Probabilities of pairs are marked outside of [begin, end), too.
   if (isPartial)
-    inside = inside ? loops.logicalAnd(inside, insideMask(loops, weight))
-                    : insideMask(loops, weight);
+    inside = inside ? loops.logicalAnd(inside, insideMask(loops, probability))
+                    : insideMask(loops, probability);
   for (auto [p, part] : llvm::enumerate(parts)) {
     Value values = valuesAt(rows, part);
-    after[p] =
-        isPartial ? product.multiplyAddInside(values, weight, before[p], inside)
-                  : product.multiplyAdd(weight, values, before[p]);
+    after[p] = isPartial ? product.multiplyAddInside(values, probability,
+                                                     before[p], inside)
+                         : product.multiplyAdd(probability, values, before[p]);
   }
 }
 
@@ -161,7 +162,7 @@ void RowUpdate::addToSums(Value sums, int64_t begin, int64_t count) {
 
 void RowUpdate::parts(ArrayRef<SumPart> parts) {
   // An addition takes four cycles, and two can start in each. The keys of all
-  // sets are in one tile, whose weights stand in scratch memory.
+  // sets are in one tile, whose probabilities stand in scratch memory.
   int64_t sets = std::min<int64_t>(8 / llvm::PowerOf2Ceil(parts.size()),
                                    op.getTile() / group);
   int64_t keys = sets * group;

@@ -13,11 +13,10 @@
 
 namespace heddle {
 
-/// Each builds the vector code of an op, whose queries or sums have rank 1, in
-/// front of it. The
-/// tile of keys whose scores stay in registers has as many as a vector lanes.
+/// Each builds the vector code of an op of a `row` in front of it. The tile of
+/// keys whose scores stay in registers has as many as a vector has lanes.
 void emitRow(OnlineInitOp op, const IsaLevel &isa);
-void emitRow(OnlineWeightsOp op, const IsaLevel &isa);
+void emitRow(OnlineProbabilitiesOp op, const IsaLevel &isa);
 void emitRow(OnlineUpdateOp op, const IsaLevel &isa);
 void emitRow(OnlineFinishOp op, const IsaLevel &isa);
 

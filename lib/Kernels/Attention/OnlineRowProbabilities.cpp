@@ -1,4 +1,4 @@
-//===- OnlineRowProbabilities.cpp - Weights for one query -----------------===//
+//===- OnlineRowProbabilities.cpp - One query by a tile of keys -----------===//
 //
 // Scores of as many keys as a vector has lanes are dot products that a tree of
 // shuffles and additions sums, all at once. With softmax they wait in scratch
@@ -71,9 +71,10 @@ static Value sumsOfLanes(VectorLoops &loops, SmallVector<Value> vectors) {
 }
 
 namespace {
-class RowWeights {
+class RowProbabilities {
 public:
-  RowWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
+  RowProbabilities(OnlineProbabilitiesOp op, OpBuilder &builder,
+                   const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         product(loops, elementOf(op.getKeys())),
         math(builder, op.getLoc(), isa), lanes(isa.lanes),
@@ -81,7 +82,7 @@ public:
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
         rule{op.getFactor().convertToDouble(),
              /*hasWholeShifts=*/product.group() > 1},
-        waiting(op.getScores() ? op.getScores() : op.getWeights()),
+        waiting(op.getScores() ? op.getScores() : op.getProbabilities()),
         places{op.getOrigin(), op.getList(), op.getHistory(), op.getCacheRows(),
                int64_t(op.getPinned())} {}
 
@@ -90,7 +91,7 @@ public:
 private:
   Value state(StateRow row);
   void setState(Value value, StateRow row);
-  Value weightsAt(Value key);
+  Value probabilitiesAt(Value key);
   void forEachTile(Value initial,
                    function_ref<Value(Value key, Value carried)> body,
                    function_ref<void(Value)> last);
@@ -103,11 +104,11 @@ private:
   Value mask(Value numbers, Value positions);
   Value positionsOf(Value key, Value numbers);
   Value scoredTile(Value key);
-  Value weight(Value score);
-  Value storeWeights(Value weights, Value at);
+  Value probability(Value score);
+  Value storeProbabilities(Value probabilities, Value at);
   ReferencePoint movePoint(Value largest);
 
-  OnlineWeightsOp op;
+  OnlineProbabilitiesOp op;
   VectorLoops loops;
   MultiplyAdd product;
   VectorMath math;
@@ -127,18 +128,18 @@ private:
 };
 } // namespace
 
-Value RowWeights::state(StateRow row) {
+Value RowProbabilities::state(StateRow row) {
   return loops.loadVector(op.getState(), {loops.index(row), loops.index(0)},
                           lanes);
 }
-void RowWeights::setState(Value value, StateRow row) {
+void RowProbabilities::setState(Value value, StateRow row) {
   loops.storeVector(value, op.getState(), {loops.index(row), loops.index(0)});
 }
-Value RowWeights::weightsAt(Value key) {
+Value RowProbabilities::probabilitiesAt(Value key) {
   return loops.sub(key, loops.floorTo(op.getBegin(), lanes));
 }
 
-SmallVector<Value> RowWeights::loadQuery() {
+SmallVector<Value> RowProbabilities::loadQuery() {
   SmallVector<Value> parts;
   forEachPart(elements, widthOf(op.getQueries()),
               [&](int64_t d, int64_t count) {
@@ -151,26 +152,26 @@ SmallVector<Value> RowWeights::loadQuery() {
 /// Where a key of the tile at `key` stands, which is asked for in the next one;
 /// keys outside of [begin, end) stand for their neighbours inside, and lists
 /// repeat their last one.
-Value RowWeights::rowAt(Value key, int64_t number) {
+Value RowProbabilities::rowAt(Value key, int64_t number) {
   if (op.getList()) {
     Value j = loops.add(key, number);
-    Value row = places.rowOf(loops, j, op.getKeys());
+    Value row = rowOf(loops, places, j, op.getKeys());
     if (op.getFetched())
       prefetchListedRow(loops, op.getFetched(), row);
     prefetchListedRow(loops, op.getKeys(),
-                      places.rowOf(loops, loops.add(j, lanes), op.getKeys()));
+                      rowOf(loops, places, loops.add(j, lanes), op.getKeys()));
     return row;
   }
   Value last = loops.add(op.getEnd(), -1);
   Value j = loops.clamp(loops.add(key, number), op.getBegin(), last);
   Value next = loops.min(loops.add(j, lanes), last);
-  Value row = places.rowOf(loops, j, op.getKeys());
-  prefetchRow(loops, op.getKeys(), places.rowOf(loops, next, op.getKeys()));
+  Value row = rowOf(loops, places, j, op.getKeys());
+  prefetchRow(loops, op.getKeys(), rowOf(loops, places, next, op.getKeys()));
   return row;
 }
 
 /// The dot products of the query with the keys of a tile.
-Value RowWeights::dotProducts(Value key) {
+Value RowProbabilities::dotProducts(Value key) {
   SmallVector<Value> factors = query.empty() ? loadQuery() : query;
   SmallVector<Value> products;
   for (int64_t k = 0; k < lanes; ++k) {
@@ -187,7 +188,7 @@ Value RowWeights::dotProducts(Value key) {
 }
 
 /// The keys of a tile, a column each, as f32.
-void RowWeights::copyKeys(Value key) {
+void RowProbabilities::copyKeys(Value key) {
   SmallVector<Value> rows;
   for (int64_t k = 0; k < lanes; ++k)
     rows.push_back(rowAt(key, k));
@@ -211,7 +212,7 @@ void RowWeights::copyKeys(Value key) {
 }
 
 /// The scores of the keys of a tile.
-Value RowWeights::scores(Value key) {
+Value RowProbabilities::scores(Value key) {
   if (similarity) {
     copyKeys(key);
     return similarity
@@ -229,7 +230,7 @@ Value RowWeights::scores(Value key) {
 
 /// Which keys of a tile are in [begin, end) and in the mask; `numbers` are
 /// those of a list, which `positions` have been read from.
-Value RowWeights::mask(Value numbers, Value positions) {
+Value RowProbabilities::mask(Value numbers, Value positions) {
   Lanes predicate(loops.builder, loops.loc);
   Value allowed = predicate.logicalAnd(
       predicate.lessOrEqual(loops.toI32(op.getBegin()), numbers),
@@ -241,7 +242,7 @@ Value RowWeights::mask(Value numbers, Value positions) {
 }
 
 /// The positions of keys by their numbers.
-Value RowWeights::positionsOf(Value key, Value numbers) {
+Value RowProbabilities::positionsOf(Value key, Value numbers) {
   if (op.getList())
     return loops.loadVector(op.getList(), key, lanes);
   if (!op.getRemainder())
@@ -251,7 +252,7 @@ Value RowWeights::positionsOf(Value key, Value numbers) {
                      loops.toI32(op.getRemainder()));
 }
 
-Value RowWeights::weight(Value score) {
+Value RowProbabilities::probability(Value score) {
   if (op.getNormalizer() == Normalizer::Region) {
     LaneRegion region(op.getWeighting(), lanes);
     region.bind(loops, 0, score);
@@ -261,9 +262,9 @@ Value RowWeights::weight(Value score) {
   return loops.add(score, loops.f32(0, lanes));
 }
 
-/// Scores of a tile, -inf outside the mask; or weights, marked there, where
-/// there is no maximum to wait for.
-Value RowWeights::scoredTile(Value key) {
+/// Scores of a tile, -inf outside the mask; or probabilities, marked there,
+/// where there is no maximum to wait for.
+Value RowProbabilities::scoredTile(Value key) {
   Value score = scores(key);
   Value numbers = arith::AddIOp::create(
       loops.builder, loops.loc, loops.broadcast(loops.toI32(key), lanes),
@@ -277,7 +278,7 @@ Value RowWeights::scoredTile(Value key) {
     score = region.result(loops);
   }
   if (!isSoftmax)
-    score = weight(score);
+    score = probability(score);
   auto [from, to] = fullPart(loops, op.getBegin(), op.getEnd(),
                              op.getFullBegin(), op.getFullEnd());
   Value isPartial = loops.logicalOr(loops.less(key, from),
@@ -292,22 +293,22 @@ Value RowWeights::scoredTile(Value key) {
   return loops.ifYield(isPartial, limit, all).front();
 }
 
-/// Stores the weights of a tile, rounded to what they stand in; returns what
-/// the total gets.
-Value RowWeights::storeWeights(Value weights, Value at) {
-  Type element = elementOf(op.getWeights());
+/// Stores the probabilities of a tile, rounded to what they stand in; returns
+/// what the total gets.
+Value RowProbabilities::storeProbabilities(Value probabilities, Value at) {
+  Type element = elementOf(op.getProbabilities());
   if (element.isF32()) {
-    loops.storeVector(weights, op.getWeights(), at);
-    return weights;
+    loops.storeVector(probabilities, op.getProbabilities(), at);
+    return probabilities;
   }
-  Value rounded = roundTo(element, weights, math);
-  loops.storeVector(rounded, op.getWeights(), at);
+  Value rounded = roundTo(element, probabilities, math);
+  loops.storeVector(rounded, op.getProbabilities(), at);
   return loops.widen(rounded);
 }
 
 /// Where exponents count from once the largest score is known; shrinks what was
 /// gathered before.
-ReferencePoint RowWeights::movePoint(Value largest) {
+ReferencePoint RowProbabilities::movePoint(Value largest) {
   Value column = loops.index(0);
   PointMove move =
       followMaximum(loops, math, largestLane(loops, largest), rule,
@@ -324,7 +325,7 @@ ReferencePoint RowWeights::movePoint(Value largest) {
   return move.point;
 }
 
-void RowWeights::build() {
+void RowProbabilities::build() {
   batch = loops.toI32(op.getBatch());
   head = loops.toI32(op.getHead());
   position = loops.toI32(op.getFirst());
@@ -340,9 +341,9 @@ void RowWeights::build() {
                       .carry(begin, op.getEnd(), lanes, initial,
                              [&](Value key, ValueRange carried) {
                                Value tile = scoredTile(key),
-                                     at = weightsAt(key);
+                                     at = probabilitiesAt(key);
                                if (!isSoftmax) {
-                                 tile = storeWeights(tile, at);
+                                 tile = storeProbabilities(tile, at);
                                  return SmallVector<Value>{
                                      loops.add(carried.front(), tile)};
                                }
@@ -358,19 +359,19 @@ void RowWeights::build() {
   SmallVector<Value> total = loops.carry(
       begin, op.getEnd(), lanes, state(kTotal),
       [&](Value key, ValueRange carried) {
-        Value at = weightsAt(key);
+        Value at = probabilitiesAt(key);
         Value score = loops.loadVector(waiting, at, lanes);
         Value isOutside = loops.equal(score, lowest);
-        Value weight =
+        Value probability =
             loops.select(isOutside, outsideMask(loops, lanes),
                          math.exp2(exponent(loops, score, rule.factor, point)));
-        weight = storeWeights(weight, at);
-        return SmallVector<Value>{loops.add(carried.front(), weight)};
+        probability = storeProbabilities(probability, at);
+        return SmallVector<Value>{loops.add(carried.front(), probability)};
       });
   setState(total.front(), kTotal);
 }
 
-void heddle::emitRow(OnlineWeightsOp op, const IsaLevel &isa) {
+void heddle::emitRow(OnlineProbabilitiesOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
-  RowWeights(op, builder, isa).build();
+  RowProbabilities(op, builder, isa).build();
 }

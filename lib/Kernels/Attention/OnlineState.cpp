@@ -16,10 +16,12 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Weights stay below 2^9: far from infinity, and few scores move the maximum.
+/// Probabilities stay below 2^9: far from infinity, and few scores move the
+/// maximum.
 static constexpr double kMaximumLag = 8;
 
-/// Shifts below this are rounded to halves at most, which weights hardly show.
+/// Shifts below this are rounded to halves at most, which probabilities hardly
+/// show.
 static constexpr double kLargestShift = 0x1p23;
 
 ReferencePoint ReferencePoint::load(VectorLoops &loops, Value state,
@@ -83,10 +85,12 @@ Value heddle::outsideMask(VectorLoops &loops, int64_t width) {
   return loops.f32(-0.0, width);
 }
 
-Value heddle::insideMask(VectorLoops &loops, Value weights) {
-  unsigned width = cast<VectorType>(weights.getType()).getElementTypeBitWidth();
+Value heddle::insideMask(VectorLoops &loops, Value probabilities) {
+  unsigned width =
+      cast<VectorType>(probabilities.getType()).getElementTypeBitWidth();
   // As numbers both zeros are equal.
-  Value bits = loops.bitcast(weights, loops.builder.getIntegerType(width));
+  Value bits =
+      loops.bitcast(probabilities, loops.builder.getIntegerType(width));
   Value mark = arith::ConstantOp::create(
       loops.builder, loops.loc,
       DenseElementsAttr::get(cast<VectorType>(bits.getType()),

@@ -1,7 +1,7 @@
 //===- OnlineState.h - What a query remembers of its keys -------*- C++ -*-===//
 //
 // Agreed between the emitters of the online ops: the rows of their state, where
-// exponents count from, and the mark of a weight that does not count.
+// exponents count from, and the mark of a probability that does not count.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,15 +15,16 @@
 
 namespace heddle {
 
-/// Rows of the state: where exponents count from, and the total of weights.
+/// Rows of the state: where exponents count from, and the total of
+/// probabilities.
 enum StateRow : int64_t { kOffset, kNegatedShift, kThreshold, kTotal };
 /// Before the first key.
 inline constexpr double kInitialState[kOnlineStateRows] = {0, 0, -INFINITY, 0};
 
 /// Where the exponents of queries count from, near the largest score m that a
-/// query follows: 2^((s - offset) factor - shift) is the weight of a score s.
-/// What the reference point is cancels in the sums of a row, but it has to be
-/// one for all of its scores.
+/// query follows: 2^((s - offset) factor - shift) is the probability of a score
+/// s. What the reference point is cancels in the sums of a row, but it has to
+/// be one for all of its scores.
 ///
 /// Near 0 the shift is m factor, rounded, and the offset 0, so that an exponent
 /// is one fused multiply-add. Where that product has no more digits behind the
@@ -31,8 +32,8 @@ inline constexpr double kInitialState[kOnlineStateRows] = {0, 0, -INFINITY, 0};
 /// where they matter.
 ///
 /// A score above the threshold asks for a closer look. The threshold is where
-/// weights have grown by 2^8; -inf before the first key, and where the offset
-/// is not 0, since such exponents are no single multiply-add.
+/// probabilities have grown by 2^8; -inf before the first key, and where the
+/// offset is not 0, since such exponents are no single multiply-add.
 struct ReferencePoint {
   mlir::Value offset, negatedShift, threshold;
 
@@ -48,8 +49,8 @@ mlir::Value exponent(VectorLoops &loops, mlir::Value score, double factor,
 /// How exponents are made of scores.
 struct ExponentRule {
   double factor;
-  /// Whether shifts are whole numbers: weights that are rounded have the same
-  /// digits then, wherever their exponents count from.
+  /// Whether shifts are whole numbers: probabilities that are rounded have the
+  /// same digits then, wherever their exponents count from.
   bool hasWholeShifts;
 };
 
@@ -64,12 +65,12 @@ PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
                         mlir::Value largest, const ExponentRule &rule,
                         const ReferencePoint &from);
 
-/// -0.0, in place of a weight: this pair is not in the mask. Weights are -0.0
-/// otherwise only where they are negative and round to zero, which no finite
-/// value tells.
+/// -0.0, in place of a probability: this pair is not in the mask. Probabilities
+/// are -0.0 otherwise only where they are negative and round to zero, which no
+/// finite value tells.
 mlir::Value outsideMask(VectorLoops &loops, int64_t width);
-/// The elements of `weights` that count.
-mlir::Value insideMask(VectorLoops &loops, mlir::Value weights);
+/// The elements of `probabilities` that count.
+mlir::Value insideMask(VectorLoops &loops, mlir::Value probabilities);
 
 /// The full part of a tile [begin, end), inside of it; empty parts are brought
 /// inside, too.

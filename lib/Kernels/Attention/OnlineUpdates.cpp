@@ -1,9 +1,9 @@
 //===- OnlineUpdates.cpp - Tiles, then lists, with one state --------------===//
 //
 // A block of queries begins with an empty state and takes tile by tile: the
-// weights of the tile's keys, then its values. Keys from lists differ from
-// query to query, so they come last, query by query: each query resumes with
-// its lane of the block's state.
+// probabilities of the tile's keys, then its values. Keys from lists differ
+// from query to query, so they come last, query by query: each query resumes
+// with its lane of the block's state.
 //
 // The scale is part of the factor that turns scores into exponents if softmax
 // alone reads scores. Otherwise it multiplies queries, or scores if queries are
@@ -35,9 +35,10 @@ static bool multipliesTiles(AttentionOp op, const IsaLevel &isa) {
 static TileSizes sizesOf(const IsaLevel &isa, bool isTiled) {
   int64_t scores = isa.vectorRegisters / 4;
   if (isTiled)
-    return {2 * kTileColumns, kTileColumns, scores, isa.lanes,
-            /*weights=*/256,  kKeyGroup};
-  return {2 * isa.lanes, isa.lanes, scores, isa.lanes, /*weights=*/256, scores};
+    return {2 * kTileColumns,      kTileColumns, scores, isa.lanes,
+            /*probabilities=*/256, kKeyGroup};
+  return {2 * isa.lanes,         isa.lanes, scores, isa.lanes,
+          /*probabilities=*/256, scores};
 }
 
 OnlineUpdates::OnlineUpdates(AttentionOp op, VectorLoops &loops)
@@ -69,7 +70,8 @@ QueryScratch OnlineUpdates::blockScratch(int64_t count) {
   taken.queries = hasSimilarity()
                       ? scratch({op.getQueryWidth(), count}, f32)
                       : factors(op.getKeyWidth(), count, op.getFactorType());
-  taken.weights = factors(sizes.weights, count, weightTypeOf(op));
+  taken.probabilities =
+      factors(sizes.probabilities, count, probabilityTypeOf(op));
   taken.sums = scratch({op.getValueWidth(), count}, f32);
   taken.state = scratch({kOnlineStateRows, count}, f32);
   if (hasSimilarity() && op.isOfShortFloats())
@@ -86,27 +88,28 @@ QueryScratch OnlineUpdates::rowScratch() {
   OpBuilder &builder = loops.builder;
   Type f32 = builder.getF32Type();
   QueryScratch taken;
+  taken.kind = OnlineKind::Row;
   if (!op.isOfShortFloats() || hasSimilarity())
     taken.queries = scratch({op.getQueryWidth()}, f32);
-  taken.weights = scratch({sizes.weights}, weightTypeOf(op));
+  taken.probabilities = scratch({sizes.probabilities}, probabilityTypeOf(op));
   taken.sums = scratch({op.getValueWidth()}, f32);
   taken.state = scratch({kOnlineStateRows, loops.isa.lanes}, f32);
   if (op.isOfShortFloats())
-    taken.scores = scratch({sizes.weights}, f32);
+    taken.scores = scratch({sizes.probabilities}, f32);
   if (hasSimilarity())
     taken.copies = scratch({op.getKeyWidth(), loops.isa.lanes}, f32);
   return taken;
 }
 
 Value OnlineUpdates::pairScratch() {
-  return factors(sizes.weights, op.getValueWidth(), op.getFactorType());
+  return factors(sizes.probabilities, op.getValueWidth(), op.getFactorType());
 }
 
 void OnlineUpdates::takeShared(bool hasLists) {
   runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                  loops.builder.getIndexType());
   if (hasLists)
-    list = scratch({sizes.weights + 2 * loops.isa.lanes},
+    list = scratch({sizes.probabilities + 2 * loops.isa.lanes},
                    loops.builder.getI32Type());
 }
 
@@ -156,10 +159,10 @@ float OnlineUpdates::exponentFactor() {
 
 /// Tiles of a run; those of one query end at multiples of their size.
 void OnlineUpdates::forEachTileOf(ArrayRef<Value> run, bool isOfRow,
-                                  function_ref<void(const Tile &)> tile) {
-  Value first = isOfRow ? loops.floorTo(run[0], sizes.weights) : run[0];
-  loops.each(first, run[1], sizes.weights, [&](Value begin) {
-    Value end = loops.min(loops.add(begin, sizes.weights), run[1]);
+                                  function_ref<void(const TileBounds &)> tile) {
+  Value first = isOfRow ? loops.floorTo(run[0], sizes.probabilities) : run[0];
+  loops.each(first, run[1], sizes.probabilities, [&](Value begin) {
+    Value end = loops.min(loops.add(begin, sizes.probabilities), run[1]);
     tile({isOfRow ? loops.max(begin, run[0]) : begin, end, run[2], run[3]});
   });
 }
@@ -168,17 +171,24 @@ void OnlineUpdates::forEachTileOf(ArrayRef<Value> run, bool isOfRow,
 /// for at a time.
 void OnlineUpdates::forEachTile(const HeadView &view, Value begin, Value end,
                                 bool isOfRow,
-                                function_ref<void(const Tile &)> tile) {
-  OpBuilder &builder = loops.builder;
+                                function_ref<void(const TileBounds &)> tile) {
+  TileRunsSpec spec;
+  spec.mask = view.parts->tiled;
+  spec.batch = view.batch;
+  spec.head = view.head;
+  spec.queryBegin = begin;
+  spec.queryEnd = end;
+  spec.keyEnd = view.keyEnd;
+  spec.remainder = view.remainder;
+  spec.stride = view.stride;
+  spec.runs = runs;
+  spec.tile = isOfRow ? 1 : sizes.run;
   auto isLeft = [&](ValueRange from) {
     return loops.less(from.front(), view.keyEnd);
   };
   loops.repeat(view.keyBegin, isLeft, [&](ValueRange from) {
-    auto found = TileRunsOp::create(
-        builder, loops.loc, view.parts->tiled, view.batch, view.head, begin,
-        end, from.front(), view.keyEnd, view.remainder, runs,
-        builder.getI64IntegerAttr(isOfRow ? 1 : sizes.run),
-        builder.getI64IntegerAttr(view.stride));
+    spec.keyBegin = from.front();
+    auto found = TileRunsOp::create(loops.builder, loops.loc, spec);
     loops.each(loops.index(0), found.getCount(), 1, [&](Value r) {
       SmallVector<Value> run;
       for (int64_t bound = 0; bound < 4; ++bound)
@@ -191,61 +201,64 @@ void OnlineUpdates::forEachTile(const HeadView &view, Value begin, Value end,
 
 void OnlineUpdates::init(const HeadView &view, Value first,
                          const QueryScratch &scratch) {
-  OnlineInitOp::create(loops.builder, loops.loc, view.queries, first,
-                       scratch.queries, scratch.sums, scratch.state,
-                       loops.builder.getF32FloatAttr(queryScale()));
+  OnlineInitOp::create(loops.builder, loops.loc, scratch, view.queries, first,
+                       queryScale());
 }
 
 void OnlineUpdates::finish(const HeadView &view, Value first,
                            const QueryScratch &scratch) {
-  OnlineFinishOp::create(loops.builder, loops.loc, scratch.sums, scratch.state,
-                         view.result, first, op.getNormalizerAttr());
+  OnlineFinishOp::create(loops.builder, loops.loc, scratch, view.result, first,
+                         op.getNormalizer());
 }
 
-static bool isOfBlock(const QueryScratch &scratch) {
-  return cast<MemRefType>(scratch.sums.getType()).getRank() == 2;
-}
-
-/// Weights of the keys of a tile, and the sums of their values.
-void OnlineUpdates::addTile(const HeadView &view, Value first, const Tile &tile,
-                            const KeyPlaces &places,
+/// Probabilities of the keys of a tile, and the sums of their values.
+void OnlineUpdates::addTile(const HeadView &view, Value first,
+                            const TileBounds &tile, const KeyPlaces &places,
                             const QueryScratch &scratch) {
   OpBuilder &builder = loops.builder;
-  bool isBlock = isOfBlock(scratch);
-  IntegerAttr scores =
-      builder.getI64IntegerAttr(isBlock ? sizes.scores : sizes.rowScores);
-  IntegerAttr pinned = builder.getI64IntegerAttr(places.pinned);
+  bool isBlock = scratch.kind == OnlineKind::Block;
+  OnlineProbabilitiesSpec spec;
+  spec.scratch = scratch;
+  spec.keys = view.keys;
+  spec.tile = tile;
+  spec.tileKeys = isBlock ? sizes.scores : sizes.rowScores;
+  spec.places = places;
   // The keys of a list are in the mask.
-  Value mask = places.list ? Value() : view.parts->tiled;
-  auto weights = OnlineWeightsOp::create(
-      builder, loops.loc, scratch.queries, view.keys, tile.begin, tile.end,
-      tile.fullBegin, tile.fullEnd, mask, view.batch, view.head, first,
-      places.origin, places.history, places.cacheRows, places.list,
-      places.list ? view.values : Value(), view.remainder, scratch.scores,
-      scratch.last, scratch.copies, scratch.weights, scratch.sums,
-      scratch.state, builder.getF32FloatAttr(exponentFactor()),
-      builder.getF32FloatAttr(scoreScale()), scores, pinned,
-      builder.getI64IntegerAttr(view.stride), op.getNormalizerAttr());
+  spec.mask = places.list ? Value() : view.parts->tiled;
+  spec.batch = view.batch;
+  spec.head = view.head;
+  spec.first = first;
+  spec.remainder = view.remainder;
+  spec.stride = view.stride;
+  spec.fetched = places.list ? view.values : Value();
+  spec.factor = exponentFactor();
+  spec.scale = scoreScale();
+  spec.normalizer = op.getNormalizer();
+  auto probabilities = OnlineProbabilitiesOp::create(builder, loops.loc, spec);
   IRMapping mapping;
-  op.getSimilarity().cloneInto(&weights.getSimilarity(), mapping);
-  op.getScore().cloneInto(&weights.getScore(), mapping);
-  op.getWeighting().cloneInto(&weights.getWeighting(), mapping);
+  op.getSimilarity().cloneInto(&probabilities.getSimilarity(), mapping);
+  op.getScore().cloneInto(&probabilities.getScore(), mapping);
+  op.getWeighting().cloneInto(&probabilities.getWeighting(), mapping);
 
-  ValueColumns used = isBlock ? columns : ValueColumns();
-  Value values = view.values;
-  if (used.memref)
-    OnlineColumnsOp::create(builder, loops.loc, values, tile.begin, tile.end,
-                            used.head, used.memref, used.slots);
-  if (scratch.pairs) {
-    OnlinePairsOp::create(builder, loops.loc, values, tile.begin, tile.end,
-                          scratch.pairs);
-    values = scratch.pairs;
+  OnlineUpdateSpec update;
+  update.scratch = scratch;
+  update.values = view.values;
+  update.tile = tile;
+  update.tileKeys = spec.tileKeys;
+  update.places = places;
+  if (isBlock && columns.memref) {
+    OnlineColumnsOp::create(builder, loops.loc, view.values, tile.begin,
+                            tile.end, columns.head, columns.memref,
+                            columns.slots);
+    update.columns = columns.memref;
+    update.slots = columns.slots;
   }
-  OnlineUpdateOp::create(builder, loops.loc, scratch.weights, values,
-                         tile.begin, tile.end, tile.fullBegin, tile.fullEnd,
-                         places.origin, places.history, places.cacheRows,
-                         places.list, used.memref, used.slots, scratch.sums,
-                         scores, pinned);
+  if (scratch.pairs) {
+    OnlinePairsOp::create(builder, loops.loc, view.values, tile.begin, tile.end,
+                          scratch.pairs);
+    update.values = scratch.pairs;
+  }
+  OnlineUpdateOp::create(builder, loops.loc, update);
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,7 +273,7 @@ void OnlineUpdates::block(const HeadView &view, Value first,
   // scratch they take: what a tile is may not depend on how many there are, and
   // that depends on padding.
   forEachTile(view, first, loops.add(first, sizes.queries), /*isOfRow=*/false,
-              [&](const Tile &tile) {
+              [&](const TileBounds &tile) {
                 addTile(view, first, tile, view.places, scratch);
               });
   if (view.parts->lists.empty())
@@ -291,16 +304,23 @@ void OnlineUpdates::finishRows(const HeadView &view, Value first,
 /// memory for at a time.
 void OnlineUpdates::addLists(const HeadView &view, Value position,
                              const QueryScratch &scratch) {
-  OpBuilder &builder = loops.builder;
   Value zero = loops.index(0);
   for (const MaskParts::List &part : view.parts->lists) {
-    Value size = ListSizeOp::create(builder, loops.loc, part.keys, view.batch,
-                                    view.head, position);
-    loops.each(zero, size, sizes.weights, [&](Value at) {
-      Value end = loops.min(loops.add(at, sizes.weights), size);
-      Value count = ListedKeysOp::create(
-          builder, loops.loc, part.keys, at, end, part.where, view.batch,
-          view.head, position, view.keyBegin, view.keyEnd, list);
+    Value size = ListSizeOp::create(loops.builder, loops.loc, part.keys,
+                                    view.batch, view.head, position);
+    loops.each(zero, size, sizes.probabilities, [&](Value at) {
+      ListedKeysSpec spec;
+      spec.keys = part.keys;
+      spec.begin = at;
+      spec.end = loops.min(loops.add(at, sizes.probabilities), size);
+      spec.where = part.where;
+      spec.batch = view.batch;
+      spec.head = view.head;
+      spec.query = position;
+      spec.keyBegin = view.keyBegin;
+      spec.keyEnd = view.keyEnd;
+      spec.list = list;
+      Value count = ListedKeysOp::create(loops.builder, loops.loc, spec);
       KeyPlaces places = view.places;
       places.list = list;
       loops.ifThen(loops.less(zero, count), [&] {
@@ -319,7 +339,7 @@ void OnlineUpdates::row(const HeadView &view, Value row, Value position,
   // Where a tile ends depends on no other row: maxima move between tiles.
   if (view.parts->hasTiles())
     forEachTile(view, position, loops.add(position, 1), /*isOfRow=*/true,
-                [&](const Tile &tile) {
+                [&](const TileBounds &tile) {
                   addTile(view, position, tile, view.places, scratch);
                 });
   addLists(view, position, scratch);

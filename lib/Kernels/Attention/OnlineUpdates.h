@@ -23,22 +23,11 @@ struct TileSizes {
   int64_t fewQueries;
   /// Keys whose scores stay in registers: of a block, and of one query.
   int64_t scores, rowScores;
-  /// Keys whose weights stay in scratch memory until their values are added.
-  int64_t weights;
+  /// Keys whose probabilities stay in scratch memory until their values are
+  /// added.
+  int64_t probabilities;
   /// Keys that runs of a block are multiples of.
   int64_t run;
-};
-
-/// Scratch memory of a block of queries, or of one query.
-struct QueryScratch {
-  mlir::Value queries, weights, sums, state;
-  /// The values of a tile of keys in pairs, for a block whose weights are short
-  /// floats. Of short floats the scores of one query or, of bf16, of a group of
-  /// keys, which has memory for the last ones.
-  mlir::Value pairs, scores, last;
-  /// The keys of a tile as a similarity region reads them, where they do not
-  /// stand so.
-  mlir::Value copies;
 };
 
 /// Values in columns, of the head that a task is at.
@@ -72,7 +61,7 @@ public:
   /// widths: with values, and with keys where no region scores them.
   bool usesTiles() const { return isTiled; }
   /// Whether a block of queries takes the values of a tile in pairs.
-  bool usesPairs() { return isShortFloat(weightTypeOf(op)) && !isTiled; }
+  bool usesPairs() { return isShortFloat(probabilityTypeOf(op)) && !isTiled; }
 
   /// Scratch memory for `count` queries, a column each, or for one query; for
   /// the values of a tile in pairs; and what all of them share.
@@ -104,18 +93,16 @@ private:
   float scoreScale();
   float exponentFactor();
 
-  struct Tile {
-    mlir::Value begin, end, fullBegin, fullEnd;
-  };
   void forEachTileOf(llvm::ArrayRef<mlir::Value> run, bool isOfRow,
-                     llvm::function_ref<void(const Tile &)> tile);
+                     llvm::function_ref<void(const TileBounds &)> tile);
   void forEachTile(const HeadView &view, mlir::Value begin, mlir::Value end,
-                   bool isOfRow, llvm::function_ref<void(const Tile &)> tile);
+                   bool isOfRow,
+                   llvm::function_ref<void(const TileBounds &)> tile);
   void init(const HeadView &view, mlir::Value first,
             const QueryScratch &scratch);
   void finish(const HeadView &view, mlir::Value first,
               const QueryScratch &scratch);
-  void addTile(const HeadView &view, mlir::Value first, const Tile &tile,
+  void addTile(const HeadView &view, mlir::Value first, const TileBounds &tile,
                const KeyPlaces &places, const QueryScratch &scratch);
   void addLists(const HeadView &view, mlir::Value position,
                 const QueryScratch &scratch);

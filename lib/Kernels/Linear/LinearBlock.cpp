@@ -267,23 +267,16 @@ WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
 
 void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
                      WeightRows fetched) {
-  LinearTileOp::create(builder, loc, block.input, block.inputScales,
-                       block.weight, block.weightScales, block.bias,
-                       block.residual, block.multiplier, block.destination,
-                       place.row, place.column, fetched.first, fetched.count,
-                       fetched.isAhead, rows, place.columns, block.shift,
-                       block.activation, place.isPartial);
+  LinearTileOp::create(builder, loc, block, place, rows, fetched);
 }
 
-void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
-                     int64_t rows, int64_t columns, WeightRows fetched,
-                     const DepthPiece *piece) {
-  LinearSumsOp::create(
-      builder, loc, x.memref, block.weight, block.sums, x.first, column,
-      fetched.first, fetched.count, piece ? piece->from : Value(),
-      fetched.isAhead, rows, columns,
-      piece ? builder.getI64IntegerAttr(piece->inputs) : IntegerAttr(),
-      block.shift);
+void TileLoops::sums(const LinearBlock &block, Value input,
+                     const TilePlace &place, int64_t rows, WeightRows fetched,
+                     const DepthPiece &piece) {
+  TileOperands operands = block;
+  operands.input = input;
+  LinearSumsOp::create(builder, loc, operands, block.sums, place, rows, fetched,
+                       piece);
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -294,8 +287,7 @@ void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
   fetched.isAhead = rows >= kFewestAhead;
   if (!block.sums)
     return tile(block, place, rows, fetched);
-  sums(block, {block.input, place.row}, place.column, rows, place.columns,
-       fetched);
+  sums(block, block.input, place, rows, fetched);
 }
 
 /// 16 rows are left as they are. Others move to where 32 may be read: the
@@ -373,13 +365,14 @@ void TileLoops::tileRow(const LinearBlock &block, Value row,
                               block.input),
       arith::SelectOp::create(builder, loc, isLast, block.lastRows.first, row)};
   each(group.begin, group.end, kPanelColumns, [&](Value column) {
+    TilePlace read{x.first, column, kPanelColumns};
     WeightRows fetched;
     if (group.fetched)
       fetched = {nextRow(block, row, column, group), group.fetched};
     ifElse(
         lessOrEqual(left, index(kTileRows)),
-        [&] { sums(block, x, column, kTileRows, kPanelColumns); },
-        [&] { sums(block, x, column, kMostTileRows, kPanelColumns, fetched); });
+        [&] { sums(block, x.memref, read, kTileRows); },
+        [&] { sums(block, x.memref, read, kMostTileRows, fetched); });
     finish(block, {row, column, kPanelColumns, isPartial},
            min(left, index(kMostTileRows)));
   });
@@ -399,9 +392,5 @@ Value TileLoops::nextRow(const LinearBlock &block, Value row, Value column,
 
 void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {
   if (block.sums)
-    LinearFinishOp::create(builder, loc, block.sums, block.inputScales,
-                           block.weightScales, block.bias, block.residual,
-                           block.multiplier, block.destination, place.row,
-                           place.column, rows, place.columns, block.activation,
-                           place.isPartial);
+    LinearFinishOp::create(builder, loc, block, block.sums, place, rows);
 }

@@ -20,12 +20,8 @@ struct TileRows {
   mlir::Value memref, first;
 };
 
-/// x W + b with what follows it element by element; null where it has none.
-struct LinearBlock {
-  mlir::Value input, inputScales, weight, weightScales, bias, residual,
-      multiplier, destination;
-  mlir::IntegerAttr shift;
-  ActivationKindAttr activation;
+/// A block of rows of x W + b.
+struct LinearBlock : TileOperands {
   /// Whether every range of panels begins and ends with a whole tile.
   bool hasWholeTiles = false;
   /// Whether weights come from behind the L2 cache: then tiles ask for those
@@ -39,22 +35,12 @@ struct LinearBlock {
   /// none.
   mlir::Value sums;
 
-  bool hasEpilogue() const {
-    return weightScales || bias || activation || residual || multiplier;
-  }
   int64_t panels() const {
     return mlir::cast<mlir::MemRefType>(weight.getType()).getDimSize(0);
   }
   int64_t columns() const {
     return mlir::cast<mlir::MemRefType>(destination.getType()).getDimSize(1);
   }
-};
-
-/// What a tile asks for: rows of W, counted through all panels, null for none;
-/// or its own.
-struct WeightRows {
-  mlir::Value first, count;
-  bool isAhead = false;
 };
 
 /// Bytes of a panel of a packed weight [panels, rows, ...], a memref, and its
@@ -97,18 +83,6 @@ public:
   mlir::Value scratch(mlir::MemRefType type);
 
 private:
-  /// The first row and the columns of a tile, which may be cut.
-  struct TilePlace {
-    mlir::Value row, column;
-    int64_t columns;
-    bool isPartial;
-  };
-
-  /// Inputs of a piece of the depth: the first, and how many.
-  struct DepthPiece {
-    mlir::Value from;
-    int64_t inputs;
-  };
   /// Columns of panels that rows pass over together, and how many rows of W
   /// behind them each step of a tile asks for; null for none.
   struct PanelGroup {
@@ -151,9 +125,9 @@ private:
                      const TilePlace &place, mlir::Value tiles);
   void tile(const LinearBlock &block, TilePlace place, int64_t rows,
             WeightRows fetched = {});
-  void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,
-            int64_t rows, int64_t columns, WeightRows fetched = {},
-            const DepthPiece *piece = nullptr);
+  void sums(const LinearBlock &block, mlir::Value input, const TilePlace &place,
+            int64_t rows, WeightRows fetched = {},
+            const DepthPiece &piece = {});
   void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
   void finish(const LinearBlock &block, TilePlace place, mlir::Value rows);
 };

@@ -81,7 +81,7 @@ void TileLoops::multiplyPiece(const LinearBlock &block, const PanelGroup &group,
   auto multiply = [&](Value row, int64_t rows, WeightRows fetched) {
     LinearBlock part = block;
     part.sums = slice(block.sums, row, rows);
-    sums(part, {block.input, row}, column, rows, width, fetched, &piece);
+    sums(part, block.input, {row, column, width}, rows, fetched, piece);
   };
   Value rows = size(block.destination, 0);
   Value left = urem(rows, index(mostRows()));

@@ -96,7 +96,7 @@ void BlockKernel::multiplyPiece(const Block &block, Value result, Value begin,
         for (const RegisterTile::Part &part : parts)
           sums.push_back(tile.load(result, loops.add(first, r), part));
       sums = tile.multiply(
-          loops.index(0), count, rows, parts, sums,
+          loops.index(0), count, parts, sums,
           [&](Value j, int64_t r) {
             return loops.load(block.projection,
                               {loops.add(first, r), loops.add(begin, j)});

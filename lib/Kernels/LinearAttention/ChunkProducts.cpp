@@ -113,7 +113,7 @@ void ChunkProducts::addSums(Value sums, Value keyCount) {
     fetchKeys(feature);
     tile.forEachGroup(width, [&](const Parts &parts) {
       Sums products = tile.multiply(
-          loops.index(0), keyCount, rows, parts, tile.zeros(rows, parts),
+          loops.index(0), keyCount, parts, tile.zeros(rows, parts),
           [&](Value j, int64_t r) {
             return loops.load(keyRows, {j, loops.add(feature, r)});
           },
@@ -178,7 +178,7 @@ void ChunkProducts::loadQueries(const PositionRows &queries, Value totals) {
 ChunkProducts::Sums ChunkProducts::readSums(Value sums, Value query,
                                             int64_t rows, const Parts &parts) {
   return tile.multiply(
-      loops.index(0), loops.index(features.size()), rows, parts,
+      loops.index(0), loops.index(features.size()), parts,
       tile.zeros(rows, parts),
       [&](Value f, int64_t r) {
         return loops.load(queryRows, {loops.add(query, r), f});
@@ -308,7 +308,7 @@ void ChunkProducts::scoreTile(Value query, int64_t vectors) {
   int64_t keys = vectors * loops.isa.lanes;
   tile.forEachGroup(keys, [&](const Parts &parts) {
     Sums scores = tile.multiply(
-        loops.index(0), loops.index(features.size()), kRows, parts,
+        loops.index(0), loops.index(features.size()), parts,
         tile.zeros(kRows, parts),
         [&](Value f, int64_t r) {
           return loops.load(queryRows, {loops.add(query, r), f});
@@ -333,8 +333,8 @@ ChunkProducts::Sums ChunkProducts::addChunk(Sums sums, Value query,
   auto value = [&](Value j, const Part &part) {
     return tile.loadWhole(valueRows, j, part);
   };
-  sums = tile.multiply(loops.index(0), query, kRows, parts, std::move(sums),
-                       score, value);
+  sums = tile.multiply(loops.index(0), query, parts, std::move(sums), score,
+                       value);
   for (int64_t k = 0; k < kRows; ++k) {
     Value j = loops.add(query, k);
     SmallVector<Value> vectors = llvm::map_to_vector(

@@ -91,29 +91,30 @@ Value heddle::everyRow(VectorLoops &loops, Value rows, Value first,
       ArrayRef<OpFoldResult>{builder.getIndexAttr(stride), one});
 }
 
-Value KeyPlaces::slotOf(VectorLoops &loops, Value j, Value slots) const {
-  if (!origin)
+static Value slotOf(VectorLoops &loops, const KeyPlaces &places, Value j,
+                    Value slots) {
+  if (!places.origin)
     return j;
-  slots = loops.add(slots, -pinned);
-  Value slot = loops.sub(j, origin);
+  slots = loops.add(slots, -places.pinned);
+  Value slot = loops.sub(j, places.origin);
   Value isNextLap = loops.lessOrEqual(slots, slot);
   slot = loops.select(isNextLap, loops.sub(slot, slots), slot);
-  if (pinned == 0)
+  if (places.pinned == 0)
     return slot;
   // What is neither pinned nor in the ring is outside of the mask.
-  slot = loops.add(loops.max(slot, loops.index(0)), pinned);
-  return loops.select(loops.less(j, loops.index(pinned)), j, slot);
+  slot = loops.add(loops.max(slot, loops.index(0)), places.pinned);
+  return loops.select(loops.less(j, loops.index(places.pinned)), j, slot);
 }
 
-Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
-  if (list)
-    j = loops.toIndex(loops.load(list, j));
-  if (!history)
-    return slotOf(loops, j, loops.size(rows, 0));
-  Value cache = loops.toIndex(loops.load(history, j));
-  Value first =
-      arith::MulIOp::create(loops.builder, loops.loc, cache, cacheRows);
-  return loops.add(first, slotOf(loops, j, cacheRows));
+Value heddle::rowOf(VectorLoops &loops, const KeyPlaces &places, Value j,
+                    Value rows) {
+  if (places.list)
+    j = loops.toIndex(loops.load(places.list, j));
+  if (!places.history)
+    return slotOf(loops, places, j, loops.size(rows, 0));
+  Value cache = loops.toIndex(loops.load(places.history, j));
+  Value first = loops.mul(cache, places.cacheRows);
+  return loops.add(first, slotOf(loops, places, j, places.cacheRows));
 }
 
 static int64_t elementBytes(Value memref) {

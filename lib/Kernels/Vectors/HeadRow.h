@@ -8,6 +8,7 @@
 #ifndef HEDDLE_LIB_KERNELS_VECTORS_HEADROW_H
 #define HEDDLE_LIB_KERNELS_VECTORS_HEADROW_H
 
+#include "dialect/attention/AttentionSpecs.h"
 #include "lib/Kernels/Vectors/VectorLoops.h"
 
 namespace heddle {
@@ -35,20 +36,9 @@ mlir::Value rowView(VectorLoops &loops, mlir::Value rows, mlir::Value row);
 mlir::Value everyRow(VectorLoops &loops, mlir::Value rows, mlir::Value first,
                      int64_t stride);
 
-/// Where the keys of an online op stand: number j in row j, or at the place
-/// that a list gives (i32); position j in a ring behind pinned rows, where
-/// `origin` is not null; of the cache that a history gives (i32), where rows
-/// are those of several caches of `cacheRows` each.
-struct KeyPlaces {
-  mlir::Value origin, list, history, cacheRows;
-  int64_t pinned = 0;
-
-  mlir::Value rowOf(VectorLoops &loops, mlir::Value j, mlir::Value rows) const;
-
-private:
-  mlir::Value slotOf(VectorLoops &loops, mlir::Value j,
-                     mlir::Value slots) const;
-};
+/// The row of `rows` that key j of an online op stands in.
+mlir::Value rowOf(VectorLoops &loops, const KeyPlaces &places, mlir::Value j,
+                  mlir::Value rows);
 
 /// Asks for the cache lines of a row that is needed soon, where rows are a page
 /// apart: the machine does not foresee them itself. In the second cache, since

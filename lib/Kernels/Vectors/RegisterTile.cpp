@@ -61,9 +61,10 @@ RegisterTile::Sums RegisterTile::zeros(int64_t rows, const Parts &parts) {
 }
 
 RegisterTile::Sums
-RegisterTile::multiply(Value begin, Value end, int64_t rows, const Parts &parts,
-                       Sums sums, function_ref<Value(Value, int64_t)> x,
+RegisterTile::multiply(Value begin, Value end, const Parts &parts, Sums sums,
+                       function_ref<Value(Value, int64_t)> x,
                        function_ref<Value(Value, const Part &)> w) {
+  int64_t rows = sums.size() / parts.size();
   return loops.carry(begin, end, 1, sums, [&](Value k, ValueRange carried) {
     Sums next(carried);
     SmallVector<Value> vectors = llvm::map_to_vector(

@@ -48,8 +48,8 @@ public:
   Sums zeros(int64_t rows, const Parts &parts);
   /// sums[r, c] + the sum over k in [begin, end) of x(k, r) w(k, c), a scalar
   /// by a vector.
-  Sums multiply(mlir::Value begin, mlir::Value end, int64_t rows,
-                const Parts &parts, Sums sums,
+  Sums multiply(mlir::Value begin, mlir::Value end, const Parts &parts,
+                Sums sums,
                 llvm::function_ref<mlir::Value(mlir::Value, int64_t)> x,
                 llvm::function_ref<mlir::Value(mlir::Value, const Part &)> w);
 

@@ -7,7 +7,7 @@
 // mask.
 // CHECK-LABEL: @weighs_a_tile
 func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
-    %keys: memref<?x64xf32>, %weights: memref<64x32xf32>,
+    %keys: memref<?x64xf32>, %probabilities: memref<64x32xf32>,
     %sums: memref<64x32xf32>, %state: memref<4x32xf32>, %b: index, %h: index,
     %i: index, %j: index, %end: index) {
   %causal = transformer.mask.causal
@@ -21,9 +21,9 @@ func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
   // CHECK: } else {
   // V4: arith.cmpi sle, {{.*}} : vector<16xi32>
   // V3: arith.cmpi sle, {{.*}} : vector<8xi32>
-  // CHECK-NOT: transformer.online.weights
-  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
-    mask(%causal) of %b, %h, %i into %weights, %sums, %state
+  // CHECK-NOT: transformer.online.probabilities
+  transformer.online.probabilities block %queries, %keys[%j to %end] full %j to %end
+    mask(%causal) of %b, %h, %i into %probabilities, %sums, %state
     {factor = 1.0 : f32, tile = 4 : i64} : memref<64x32xf32>, memref<?x64xf32>,
     memref<64x32xf32>, memref<64x32xf32>, memref<4x32xf32>
   return
@@ -34,7 +34,7 @@ func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
 // A region in lanes: what depends on the head alone is one number.
 // CHECK-LABEL: @inlines_a_score_region
 func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
-    %keys: memref<?x8xf32>, %weights: memref<64x16xf32>,
+    %keys: memref<?x8xf32>, %probabilities: memref<64x16xf32>,
     %sums: memref<8x16xf32>, %state: memref<4x16xf32>, %slopes: memref<2xf32>,
     %b: index, %h: index, %i: index, %j: index, %end: index) {
   // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<2xf32>
@@ -42,8 +42,8 @@ func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
   // V4: arith.sitofp {{.*}} : vector<16xi32> to vector<16xf32>
   // V3: arith.sitofp {{.*}} : vector<8xi32> to vector<8xf32>
   // CHECK-NOT: transformer.lookup
-  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
-    of %b, %h, %i into %weights, %sums, %state
+  transformer.online.probabilities block %queries, %keys[%j to %end] full %j to %end
+    of %b, %h, %i into %probabilities, %sums, %state
     {factor = 1.0 : f32, tile = 4 : i64} score {
   ^bb0(%s: f32, %rb: i32, %rh: i32, %ri: i32, %rj: i32):
     %slope = transformer.lookup %slopes[%rh] : memref<2xf32> -> f32
@@ -64,7 +64,7 @@ func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
 // queries, and one loop makes all sums that can be made.
 // CHECK-LABEL: @sums_along_the_width
 func.func private @sums_along_the_width(%queries: memref<64x32xf32>,
-    %keys: memref<?x64xf32>, %weights: memref<64x32xf32>,
+    %keys: memref<?x64xf32>, %probabilities: memref<64x32xf32>,
     %sums: memref<64x32xf32>, %state: memref<4x32xf32>, %b: index, %h: index,
     %i: index, %j: index, %end: index) {
   // V4: %[[Q2:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>) {
@@ -75,8 +75,8 @@ func.func private @sums_along_the_width(%queries: memref<64x32xf32>,
   // V4: arith.mulf %[[Q2]]#0, %{{.*}} : vector<16xf32>
   // CHECK-NOT: vector<64xf32>
   // CHECK: return
-  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
-    of %b, %h, %i into %weights, %sums, %state
+  transformer.online.probabilities block %queries, %keys[%j to %end] full %j to %end
+    of %b, %h, %i into %probabilities, %sums, %state
     {factor = 1.0 : f32, tile = 4 : i64} similarity {
   ^bb0(%q: vector<64xf32>, %k: vector<64xf32>):
     %p = arith.mulf %q, %k : vector<64xf32>
@@ -100,7 +100,7 @@ func.func private @sums_along_the_width(%queries: memref<64x32xf32>,
 // follow each other.
 // CHECK-LABEL: @reads_elements_where_they_are
 func.func private @reads_elements_where_they_are(%queries: memref<64x16xf32>,
-    %keys: memref<?x64xf32>, %weights: memref<64x16xf32>,
+    %keys: memref<?x64xf32>, %probabilities: memref<64x16xf32>,
     %sums: memref<64x16xf32>, %state: memref<4x16xf32>, %b: index, %h: index,
     %i: index, %j: index, %end: index) {
   // V4: %[[HALF:.*]]:4 = scf.for %[[D:.*]] = %c0{{[_0-9]*}} to %c32{{[_0-9]*}} step
@@ -110,8 +110,8 @@ func.func private @reads_elements_where_they_are(%queries: memref<64x16xf32>,
   // V4: scf.for %{{.*}} = %c32{{[_0-9]*}} to %c64{{[_0-9]*}} step {{.*}} = %[[HALF]]#0,
   // CHECK-NOT: vector<64xf32>
   // CHECK: return
-  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
-    of %b, %h, %i into %weights, %sums, %state
+  transformer.online.probabilities block %queries, %keys[%j to %end] full %j to %end
+    of %b, %h, %i into %probabilities, %sums, %state
     {factor = 1.0 : f32, tile = 4 : i64} similarity {
   ^bb0(%q: vector<64xf32>, %k: vector<64xf32>):
     %low = vector.extract_strided_slice %k
@@ -136,7 +136,7 @@ func.func private @reads_elements_where_they_are(%queries: memref<64x16xf32>,
 
 // Pairs of bf16 are multiplied by the instruction for them or, widened, by two.
 // CHECK-LABEL: @multiplies_pairs
-func.func private @multiplies_pairs(%weights: memref<32x32x2xbf16>,
+func.func private @multiplies_pairs(%probabilities: memref<32x32x2xbf16>,
     %pairs: memref<32x8x2xbf16>, %sums: memref<8x32xf32>, %j: index,
     %end: index) {
   // BF16: "llvm.x86.avx512bf16.dpbf16ps.512"
@@ -144,7 +144,7 @@ func.func private @multiplies_pairs(%weights: memref<32x32x2xbf16>,
   // V4: arith.shli
   // V4: math.fma
   // CHECK-NOT: transformer.online.update
-  transformer.online.update %weights, %pairs[%j to %end] full %j to %end
+  transformer.online.update block %probabilities, %pairs[%j to %end] full %j to %end
     into %sums {tile = 8 : i64}
     : memref<32x32x2xbf16>, memref<32x8x2xbf16>, memref<8x32xf32>
   return

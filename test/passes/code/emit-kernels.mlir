@@ -370,7 +370,7 @@ func.func private @turns_in_deep_rows(%x: memref<?x1024xi8>,
 // AMX-LABEL: @attends_by_tiles
 func.func private @attends_by_tiles(%queries: memref<32x32x2xbf16>,
     %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>,
-    %last: memref<32x64xbf16>, %weights: memref<128x32x2xbf16>,
+    %last: memref<32x64xbf16>, %probabilities: memref<128x32x2xbf16>,
     %sums: memref<64x32xf32>, %state: memref<4x32xf32>,
     %values: memref<?x64xbf16>, %columns: memref<128x64x32xbf16>,
     %slots: memref<128x2xindex>, %i: index, %j: index, %end: index) {
@@ -380,9 +380,9 @@ func.func private @attends_by_tiles(%queries: memref<32x32x2xbf16>,
   // AMX-NOT: amx.tile_mulf
   // AMX-COUNT-4: amx.tile_store %arg2
   // AMX: scf.for {{.*}} step %c8
-  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
+  transformer.online.probabilities block %queries, %keys[%j to %end] full %j to %end
       of %i, %i, %i scores(%scores : memref<32x32xf32>)
-      last(%last : memref<32x64xbf16>) into %weights, %sums, %state
+      last(%last : memref<32x64xbf16>) into %probabilities, %sums, %state
       {factor = 1.0 : f32, tile = 8 : i64}
       : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<128x32x2xbf16>,
         memref<64x32xf32>, memref<4x32xf32>
@@ -397,7 +397,7 @@ func.func private @attends_by_tiles(%queries: memref<32x32x2xbf16>,
   // AMX: memref.load %arg9
   // AMX: math.fma
   // AMX: return
-  transformer.online.update %weights, %values[%j to %end] full %j to %end
+  transformer.online.update block %probabilities, %values[%j to %end] full %j to %end
       columns(%columns : memref<128x64x32xbf16>)
       slots(%slots : memref<128x2xindex>) into %sums {tile = 8 : i64}
       : memref<128x32x2xbf16>, memref<?x64xbf16>, memref<64x32xf32>

@@ -18,17 +18,17 @@ func.func private @visits_tiles_of_keys(%q: memref<?x?x512xf32>,
   // CHECK: %[[VALUES:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?x64xf32, strided<[?, 1], offset: ?>>
   // CHECK: %[[ROWS:.*]] = memref.subview %arg0[%[[B:.*]], 0, %{{.*}}] {{.*}} to memref<?x64xf32, strided<[512, 1], offset: ?>>
   // The scale is part of the factor, with log2 e: weights are powers of 2.
-  // CHECK: transformer.online.init %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 1.000000e+00 : f32}
+  // CHECK: transformer.online.init block %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 1.000000e+00 : f32}
   // CHECK: scf.while (%[[KEY:.*]] = %c0)
   // CHECK: %[[COUNT:.*]], %[[NEXT:.*]] = transformer.mask.tile_runs mask(%[[CAUSAL]]) of %[[B]], %[[H:.*]] queries %[[I]] to %{{.*}} keys %{{.*}} to %{{.*}} into %[[RUNS:.*]] {tile
   // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[COUNT]]
   // CHECK: %[[FIRST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: %[[LAST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: scf.for %[[J:.*]] = %[[FIRST]] to %[[LAST]] step %c256
-  // CHECK: transformer.online.weights %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[WEIGHTS:.*]], %[[SUMS]], %[[STATE]] {factor = 0.180336878 : f32, tile
-  // CHECK: transformer.online.update %[[WEIGHTS]], %[[VALUES]][%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
+  // CHECK: transformer.online.probabilities block %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[PROBABILITIES:.*]], %[[SUMS]], %[[STATE]] {factor = 0.180336878 : f32, tile
+  // CHECK: transformer.online.update block %[[PROBABILITIES]], %[[VALUES]][%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
   // CHECK: scf.yield %[[NEXT]]
-  // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]] into %{{.*}}[%[[I]]]
+  // CHECK: transformer.online.finish block %[[SUMS]], %[[STATE]] into %{{.*}}[%[[I]]]
   // CHECK-NOT: transformer.attention
   transformer.attention %q, %q, %q mask(%causal) into %y {heads = 8 : i64}
     : (memref<?x?x512xf32>, memref<?x?x512xf32>, memref<?x?x512xf32>,
@@ -87,7 +87,7 @@ func.func private @takes_one_query_a_row(%q: memref<?x64xf32>,
   // Two heads share one of keys.
   // CHECK: arith.divui %[[H:.*]], %c2
   // CHECK: transformer.mask.tile_runs of %{{.*}}, %[[H]] queries %[[P:.*]] to %{{.*}} keys {{.*}} {tile = 1 : i64}
-  // CHECK: transformer.online.weights {{.*}} of %{{.*}}, %[[H]], %[[P]] ring %[[ORIGIN:.*]] into
+  // CHECK: transformer.online.probabilities row {{.*}} of %{{.*}}, %[[H]], %[[P]] ring %[[ORIGIN:.*]] into
   // CHECK: transformer.online.update {{.*}} ring %[[ORIGIN]] into
   transformer.attention %q, %k, %v at %positions of %sentences into %y
     {heads = 4 : i64, kv_heads = 2 : i64}
@@ -102,7 +102,7 @@ func.func private @takes_one_query_a_row(%q: memref<?x64xf32>,
 // CHECK-LABEL: @reads_a_shared_memory
 func.func private @reads_a_shared_memory(%q: memref<?x64xf32>,
     %k: memref<?x?x64xf32>, %rows: memref<?xi32>) {
-  // CHECK: transformer.online.weights
+  // CHECK: transformer.online.probabilities
   // CHECK-NOT: ring
   transformer.attention %q, %k, %k at %rows of %rows shared into %q
     {heads = 2 : i64}
@@ -118,7 +118,7 @@ func.func private @reads_a_shared_memory(%q: memref<?x64xf32>,
 func.func private @keeps_regions(%x: memref<?x?x16xf32>,
     %y: memref<?x?x16xf32>) {
   // CHECK: transformer.online.init {{.*}} {scale = 2.500000e-01 : f32}
-  // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, {{.*}}} score {
+  // CHECK: transformer.online.probabilities {{.*}} {factor = 1.44269502 : f32, {{.*}}} score {
   // CHECK: math.tanh
   transformer.attention %x, %x, %x into %y {heads = 1 : i64} score {
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
@@ -127,7 +127,7 @@ func.func private @keeps_regions(%x: memref<?x?x16xf32>,
   } : (memref<?x?x16xf32>, memref<?x?x16xf32>, memref<?x?x16xf32>,
        memref<?x?x16xf32>) -> ()
   // CHECK: transformer.online.init {{.*}} {scale = 2.500000e-01 : f32}
-  // CHECK: transformer.online.weights {{.*}} normalizer sum
+  // CHECK: transformer.online.probabilities {{.*}} normalizer sum
   // CHECK: transformer.online.finish {{.*}} {normalizer = #transformer<normalizer_kind sum>}
   transformer.attention %x, %x, %x into %y {heads = 1 : i64} normalizer sum
     : (memref<?x?x16xf32>, memref<?x?x16xf32>, memref<?x?x16xf32>,
@@ -165,9 +165,9 @@ func.func private @works_in_pairs(%q: memref<?x?x49xbf16>,
   // V4-DAG: memref.alloca() {{.*}} : memref<49x32xf32>
   // V4-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<128x49x2xbf16>
   // CHECK: transformer.online.init {{.*}} {scale = 1.000000e+00 : f32}
-  // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, scale = 1.250000e-01 : f32, tile
+  // CHECK: transformer.online.probabilities {{.*}} {factor = 1.44269502 : f32, scale = 1.250000e-01 : f32, tile
   // CHECK: transformer.online.pairs %{{.*}}[%[[J:.*]] to %[[END:.*]]] into %[[PAIRS:.*]] :
-  // CHECK: transformer.online.update %{{.*}}, %[[PAIRS]][%[[J]] to %[[END]]]
+  // CHECK: transformer.online.update block %{{.*}}, %[[PAIRS]][%[[J]] to %[[END]]]
   transformer.attention %q, %q, %q round into %y
     {heads = 1 : i64, scale = 0.125 : f32} score {
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
@@ -202,11 +202,11 @@ func.func private @keeps_the_range_of_weights(%q: memref<?x?x48xf16>,
 func.func private @reads_the_query_in_place(%q: memref<?x64xbf16>,
     %k: memref<?x?x64xbf16>, %y: memref<?x64xf32>, %positions: memref<?xi32>,
     %sentences: memref<?xi32>) {
-  // CHECK-DAG: %[[WEIGHTS:.*]] = memref.alloca() {{.*}} : memref<256xbf16>
+  // CHECK-DAG: %[[PROBABILITIES:.*]] = memref.alloca() {{.*}} : memref<256xbf16>
   // CHECK-DAG: %[[SCORES:.*]] = memref.alloca() {{.*}} : memref<256xf32>
   // CHECK: %[[ROW:.*]] = memref.subview {{.*}} to memref<32xbf16, strided<[1], offset: ?>>
-  // CHECK: transformer.online.weights %[[ROW]], {{.*}} scores(%[[SCORES]] : memref<256xf32>) into %[[WEIGHTS]],
-  // CHECK: transformer.online.update %[[WEIGHTS]],
+  // CHECK: transformer.online.probabilities row %[[ROW]], {{.*}} scores(%[[SCORES]] : memref<256xf32>) into %[[PROBABILITIES]],
+  // CHECK: transformer.online.update row %[[PROBABILITIES]],
   transformer.attention %q, %k, %k at %positions of %sentences into %y
     {heads = 2 : i64}
     : (memref<?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
@@ -234,9 +234,9 @@ func.func private @takes_groups_of_keys(%q: memref<?x?x128xbf16>,
   // AMX-DAG: %[[SLOTS:.*]] = memref.alloca() {{.*}} : memref<128x2xindex>
   // AMX-NOT: online.pairs
   // AMX: transformer.mask.tile_runs {{.*}} {tile = 32 : i64}
-  // AMX: transformer.online.weights {{.*}} scores(%[[FEW]] : memref<32x16xf32>) last(%{{.*}} : memref<32x64xbf16>) into {{.*}} tile = 8 : i64
+  // AMX: transformer.online.probabilities {{.*}} scores(%[[FEW]] : memref<32x16xf32>) last(%{{.*}} : memref<32x64xbf16>) into {{.*}} tile = 8 : i64
   // AMX: transformer.online.columns %[[VALUES:.*]][%[[J:.*]] to %[[END:.*]]] of %{{.*}} into %[[COLUMNS]], %[[SLOTS]]
-  // AMX: transformer.online.update %{{.*}}, %[[VALUES]][%[[J]] to %[[END]]] {{.*}} columns(%[[COLUMNS]] : {{.*}}) slots(%[[SLOTS]] :
+  // AMX: transformer.online.update block %{{.*}}, %[[VALUES]][%[[J]] to %[[END]]] {{.*}} columns(%[[COLUMNS]] : {{.*}}) slots(%[[SLOTS]] :
   // AMX: scores(%[[SCORES]] : memref<32x32xf32>)
   // CHECK-NOT: online.columns
   // CHECK: return
@@ -258,7 +258,7 @@ func.func private @scores_by_a_region(%q: memref<?x?x16xf32>,
   // V3: memref.alloca() {{.*}} : memref<16x16xf32>
   // CHECK: transformer.online.init {{.*}} {scale = 1.000000e+00 : f32}
   // CHECK-NOT: copies
-  // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, tile = {{.}} : i64} similarity {
+  // CHECK: transformer.online.probabilities {{.*}} {factor = 1.44269502 : f32, tile = {{.}} : i64} similarity {
   // CHECK: vector.reduction <maximumf>
   transformer.attention %q, %k, %k into %y {heads = 1 : i64}
     similarity {
@@ -282,11 +282,11 @@ func.func private @widens_for_a_region(%x: memref<?x?x32xbf16>,
   // V4-DAG: %[[QUERIES:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
   // V4-DAG: %[[COPIES:.*]] = memref.alloca() {{.*}} : memref<8x32xf32>
   // V3-DAG: %[[COPIES:.*]] = memref.alloca() {{.*}} : memref<4x32xf32>
-  // CHECK: transformer.online.weights {{.*}} copies(%{{.*}} : memref<{{[48]}}x32xf32>) into {{.*}} similarity
+  // CHECK: transformer.online.probabilities {{.*}} copies(%{{.*}} : memref<{{[48]}}x32xf32>) into {{.*}} similarity
   // CHECK: transformer.online.pairs
   // AMX: transformer.mask.tile_runs {{.*}} {tile = 32 : i64}
   // AMX-NOT: scores(
-  // AMX: transformer.online.weights {{.*}} copies(%{{.*}} : memref<8x32xf32>) into {{.*}} similarity
+  // AMX: transformer.online.probabilities {{.*}} copies(%{{.*}} : memref<8x32xf32>) into {{.*}} similarity
   // AMX: transformer.online.columns
   transformer.attention %x, %x, %x into %y {heads = 1 : i64} similarity {
   ^bb0(%a: vector<32xf32>, %b: vector<32xf32>):
@@ -297,8 +297,8 @@ func.func private @widens_for_a_region(%x: memref<?x?x32xbf16>,
   // CHECK: %[[ONE:.*]] = memref.alloca() {{.*}} : memref<32xf32>
   // V4: memref.alloca() {{.*}} : memref<32x16xf32>
   // V3: memref.alloca() {{.*}} : memref<32x8xf32>
-  // CHECK: transformer.online.init %{{.*}}[%{{.*}}] into %[[ONE]]
-  // CHECK: transformer.online.weights %[[ONE]], {{.*}} scores({{.*}} copies({{.*}} similarity
+  // CHECK: transformer.online.init row %{{.*}}[%{{.*}}] into %[[ONE]]
+  // CHECK: transformer.online.probabilities row %[[ONE]], {{.*}} scores({{.*}} copies({{.*}} similarity
   transformer.attention %row, %x, %x at %rows of %rows into %step
     {heads = 1 : i64} similarity {
   ^bb0(%a: vector<32xf32>, %b: vector<32xf32>):
@@ -321,9 +321,9 @@ func.func private @groups_heads_and_strides(%x: memref<?x?x64xf32>,
   // CHECK: scf.index_switch
   // CHECK: case 1 {
   // CHECK: %[[ROWS:.*]] = memref.subview %{{.*}}[%[[REST:.*]], 0] [%{{.*}}, 16] [2, 1]
-  // CHECK: transformer.online.init %[[ROWS]]
+  // CHECK: transformer.online.init block %[[ROWS]]
   // CHECK: transformer.mask.tile_runs mask(%[[FAR]]) {{.*}} strided(%[[REST]]) into {{.*}} {stride = 2 : i64
-  // CHECK: transformer.online.weights {{.*}} mask(%[[FAR]]) {{.*}} strided(%[[REST]]) into
+  // CHECK: transformer.online.probabilities {{.*}} mask(%[[FAR]]) {{.*}} strided(%[[REST]]) into
   // CHECK: default {
   // CHECK: transformer.mask.tile_runs mask(%[[NEAR]])
   // CHECK-NOT: strided(
@@ -347,14 +347,14 @@ func.func private @gathers_keys_of_lists(%x: memref<?x?x64xf32>,
   // CHECK-DAG: %[[DRAWN:.*]] = transformer.mask.random_tokens
   // CHECK-DAG: %[[REST:.*]] = transformer.mask.not %[[WINDOW]]
   // CHECK: transformer.mask.tile_runs mask(%[[WINDOW]])
-  // CHECK: transformer.online.weights {{.*}} mask(%[[WINDOW]])
+  // CHECK: transformer.online.probabilities block {{.*}} mask(%[[WINDOW]])
   // CHECK: scf.for %[[I:.*]] =
   // CHECK: transformer.online.resume %{{.*}}, %{{.*}}[%{{.*}}] into %[[SUMS:.*]], %[[STATE:.*]] :
   // CHECK: %[[SIZE:.*]] = transformer.mask.list_size %[[DRAWN]] of %{{.*}}, %{{.*}}, %[[I]]
   // CHECK: %[[COUNT:.*]] = transformer.mask.listed_keys %[[DRAWN]][%{{.*}} to %{{.*}}] where(%[[REST]]) of %{{.*}}, %{{.*}}, %[[I]] {{.*}} into %[[LIST:.*]] :
-  // CHECK: transformer.online.weights {{.*}}[%c0 to %[[COUNT]]] full %c0 to %[[COUNT]] of {{.*}} listed(%[[LIST]] : {{.*}}) fetched(%[[VALUES:[a-z0-9_]+]] :
-  // CHECK: transformer.online.update %{{.*}}, %[[VALUES]][{{.*}} listed(%[[LIST]] : {{.*}} into %[[SUMS]]
-  // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]]
+  // CHECK: transformer.online.probabilities row {{.*}}[%c0 to %[[COUNT]]] full %c0 to %[[COUNT]] of {{.*}} listed(%[[LIST]] : {{.*}}) fetched(%[[VALUES:[a-z0-9_]+]] :
+  // CHECK: transformer.online.update row %{{.*}}, %[[VALUES]][{{.*}} listed(%[[LIST]] : {{.*}} into %[[SUMS]]
+  // CHECK: transformer.online.finish row %[[SUMS]], %[[STATE]]
   transformer.attention %x, %x, %x mask(%o) into %y {heads = 4 : i64}
     : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
        !transformer.mask, memref<?x?x64xf32>) -> ()
@@ -371,7 +371,7 @@ func.func private @keeps_pinned_slots(%q: memref<?x64xf32>,
   %p = transformer.mask.prefix [length = 4]
   %o = transformer.mask.or %w, %p
   // CHECK: scf.while (%{{.*}} = %c0)
-  // CHECK: transformer.online.weights {{.*}} ring %{{.*}} into {{.*}} {factor = {{.*}}, pinned = 4 : i64
+  // CHECK: transformer.online.probabilities {{.*}} ring %{{.*}} into {{.*}} {factor = {{.*}}, pinned = 4 : i64
   transformer.attention %q, %k, %k mask(%o) at %rows of %rows into %q
     {heads = 4 : i64, pinned = 4 : i64}
     : (memref<?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,

@@ -1,12 +1,12 @@
 //===- AttentionBlock.cpp - Attention by blocks of queries ----------------===//
 //
 // For each tile of keys a block starts the copy of the values, multiplies
-// queries and keys, starts the copy of the next keys, turns scores into weights
-// and multiplies weights and values. Shared memory has one tile of keys and one
-// of values: two barriers a tile keep copies from overwriting a tile that a
-// warp still reads, and a third shows the values to all warps. Sums, scores and
-// weights never leave registers. A warp without queries still copies and meets
-// each barrier.
+// queries and keys, starts the copy of the next keys, turns scores into
+// probabilities and multiplies probabilities and values. Shared memory has one
+// tile of keys and one of values: two barriers a tile keep copies from
+// overwriting a tile that a warp still reads, and a third shows the values to
+// all warps. Sums, scores and probabilities never leave registers. A warp
+// without queries still copies and meets each barrier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ public:
 
 private:
   using State = QueryFragments::State;
-  using Weights = QueryFragments::Weights;
+  using Probabilities = QueryFragments::Probabilities;
 
   SmallVector<Value> multiplyKeys();
   void clearOthers(const KeyTile &tile);
@@ -129,7 +129,7 @@ SmallVector<Value> AttentionBlock::multiplyKeys() {
   return sums;
 }
 
-/// The sums, with the values of a tile times weights.
+/// The sums, with the values of a tile times probabilities.
 void AttentionBlock::addValues(ArrayRef<Value> words, State &state) {
   int64_t rowFragments = queries.rowFragments(),
           columnFragments = queries.columnFragments();
@@ -196,7 +196,7 @@ void AttentionBlock::copyKeys(const KeyTile &tile) {
 void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
                               State *state) {
   SmallVector<Value> products;
-  Weights weights;
+  Probabilities probabilities;
   code.waitForGroups(0);
   // Keys are there, and all have read the values before.
   code.barrier();
@@ -208,8 +208,8 @@ void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
   code.barrier();
   copyKeys(next);
   if (state) {
-    weights = queries.weigh(tile, products, *state);
-    queries.scaleSums(weights, *state);
+    probabilities = queries.weigh(tile, products, *state);
+    queries.scaleSums(probabilities, *state);
   }
   code.waitForGroups(1);
   clearOthers(tile);
@@ -217,8 +217,8 @@ void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
   code.barrier();
   if (!state)
     return;
-  addValues(weights.words, *state);
-  queries.addOthers(weights, tile, rows.values, foundOthers(), *state);
+  addValues(probabilities.words, *state);
+  queries.addOthers(probabilities, tile, rows.values, foundOthers(), *state);
 }
 
 /// The state with a tile.

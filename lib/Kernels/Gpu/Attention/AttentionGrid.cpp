@@ -4,8 +4,8 @@
 // steps. The kernel of this file takes the rest. Each lane asks the mask about
 // its key of the tile and computes the score. A vote then gives the warp the
 // visible keys as bits, and a loop takes them one by one: a shuffle hands out
-// the weight, and each lane adds its columns of the value. So the time follows
-// the number of visible keys.
+// the probability, and each lane adds its columns of the value. So the time
+// follows the number of visible keys.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +62,8 @@ private:
   Value columnOf(int64_t number);
   void forColumn(Value column, function_ref<void()> body);
   QueryState addTile(PieceQuery &query, const QueryState &before, Value first);
-  SmallVector<Value> addValues(PieceQuery &query, ValueRange sums, Value weight,
-                               Value isSeen, Value first);
+  SmallVector<Value> addValues(PieceQuery &query, ValueRange sums,
+                               Value probability, Value isSeen, Value first);
   QueryState walk(PieceQuery &query, const QueryBlock &block,
                   const QueryState &start);
   void finish(PieceQuery &query, const QueryState &state);
@@ -155,18 +155,18 @@ QueryState AttentionGrid::addTile(PieceQuery &query, const QueryState &before,
     base = code.maxNumber(largestOfLanes(score, code), before.maximum);
     state = before.raisedTo(base, query, code);
   }
-  Value weight = code.ifYield(
-      isSeen, [&] { return query.weightOf(score, base); }, code.f32(0));
-  state.total = code.add(state.total, weight);
+  Value probability = code.ifYield(
+      isSeen, [&] { return query.probabilityOf(score, base); }, code.f32(0));
+  state.total = code.add(state.total, probability);
 
-  state.sums = addValues(query, state.sums, weight, isSeen, first);
+  state.sums = addValues(query, state.sums, probability, isSeen, first);
   return state;
 }
 
-/// With the values of the keys that lanes see, times their weights. Those of
-/// others are not read: nobody may have written them.
+/// With the values of the keys that lanes see, times their probabilities. Those
+/// of others are not read: nobody may have written them.
 SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
-                                            Value weight, Value isSeen,
+                                            Value probability, Value isSeen,
                                             Value first) {
   OpBuilder &builder = code.builder;
   Location loc = code.loc;
@@ -179,7 +179,7 @@ SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
   };
   auto addFirst = [&](OpBuilder &, Location, ValueRange now) {
     Value lane = math::CountTrailingZerosOp::create(builder, loc, now[0]);
-    Value w = code.fromLane(weight, lane);
+    Value w = code.fromLane(probability, lane);
     SmallVector<Value> place = query.keyAt(indexOf(first, code.toIndex(lane)));
     SmallVector<Value> next = {
         code.bitAnd(now[0], code.sub(now[0], code.i32(1)))};

@@ -4,8 +4,8 @@
 // AttentionBlock.h) nor pieces of a step (AttentionStep.h): a warp takes one
 // query of one head, in any form, with any mask and regions. 32 keys at a time,
 // a lane scores one of them. Then all lanes add up the values of those with a
-// weight, a lane some of their columns (online softmax, arXiv:1805.02867). The
-// mask says which keys are read at all. They are cut at multiples of 32:
+// probability, a lane some of their columns (online softmax, arXiv:1805.02867).
+// The mask says which keys are read at all. They are cut at multiples of 32:
 // neither keys behind them nor keys that are passed over change a bit.
 //
 //===----------------------------------------------------------------------===//

@@ -2,11 +2,12 @@
 //
 // Each lane owns one of the 32 keys of a tile. The lanes of a row multiply
 // their pieces of it, and the sums meet in the lane that owns the key. This
-// lane computes the score and the weight. A shuffle then hands the weight to
-// the lanes that read the row of the value. A row of keys or values is read
-// once for all heads of the block. Tile t belongs to warp t % 4, counted from
-// position 0, so that the number of keys never moves a tile to another warp.
-// Afterwards a thread combines the states of the four warps, column by column.
+// lane computes the score and the probability. A shuffle then hands the
+// probability to the lanes that read the row of the value. A row of keys or
+// values is read once for all heads of the block. Tile t belongs to warp t % 4,
+// counted from position 0, so that the number of keys never moves a tile to
+// another warp. Afterwards a thread combines the states of the four warps,
+// column by column.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +69,8 @@ private:
   SmallVector<Value> loadQuery(GpuQueryLoops &query);
   OwnKey ownKey(const KeyTile &tile, Value end);
   SmallVector<Value> multiply(const OwnKey &own, const Queries &q);
-  void addValues(const OwnKey &own, ArrayRef<Value> weights, States &states);
+  void addValues(const OwnKey &own, ArrayRef<Value> probabilities,
+                 States &states);
   void addTile(const KeyTile &tile, Value end, const Queries &q,
                States &states);
   States statesOf(ValueRange values);
@@ -232,9 +234,9 @@ SmallVector<Value> AttentionStep::multiply(const OwnKey &own,
   });
 }
 
-/// With the values of the keys that lanes own, times their weights. Those that
-/// the queries do not see are zeros here: nobody may have written them.
-void AttentionStep::addValues(const OwnKey &own, ArrayRef<Value> weights,
+/// With the values of the keys that lanes own, times their probabilities. Those
+/// that the queries do not see are zeros here: nobody may have written them.
+void AttentionStep::addValues(const OwnKey &own, ArrayRef<Value> probabilities,
                               States &states) {
   Value seen = code.vote(own.isSeen);
   for (int64_t read = 0; read < values.reads(); ++read) {
@@ -244,8 +246,8 @@ void AttentionStep::addValues(const OwnKey &own, ArrayRef<Value> weights,
                     code.i32(1));
     auto elements = values.read(code.fromLane(own.row, owner),
                                 code.notEqual(bit, code.i32(0)));
-    for (auto [weight, state] : llvm::zip(weights, states)) {
-      Value w = code.fromLane(weight, owner);
+    for (auto [probability, state] : llvm::zip(probabilities, states)) {
+      Value w = code.fromLane(probability, owner);
       for (auto [sum, value] : llvm::zip(state.sums, elements))
         sum = code.fma(w, value, sum);
     }
@@ -257,7 +259,7 @@ void AttentionStep::addTile(const KeyTile &tile, Value end, const Queries &q,
                             States &states) {
   OwnKey own = ownKey(tile, end);
   Value lowest = code.f32(-std::numeric_limits<float>::infinity());
-  SmallVector<Value> weights;
+  SmallVector<Value> probabilities;
   for (auto [query, product, state] :
        llvm::zip(queries, multiply(own, q), states)) {
     Value score =
@@ -266,11 +268,11 @@ void AttentionStep::addTile(const KeyTile &tile, Value end, const Queries &q,
       state = state.raisedTo(
           code.maxNumber(largestOfLanes(score, code), state.maximum), *query,
           code);
-    weights.push_back(code.select(
-        own.isSeen, query->weightOf(score, state.maximum), code.f32(0)));
-    state.total = code.add(state.total, weights.back());
+    probabilities.push_back(code.select(
+        own.isSeen, query->probabilityOf(score, state.maximum), code.f32(0)));
+    state.total = code.add(state.total, probabilities.back());
   }
-  addValues(own, weights, states);
+  addValues(own, probabilities, states);
 }
 
 static SmallVector<Value> valuesOf(ArrayRef<QueryState> states) {

@@ -1,11 +1,12 @@
 //===- AttentionWarpgroups.cpp - Attention by warpgroups ------------------===//
 //
 // For each tile a warpgroup begins two groups of wgmma: queries by the next
-// keys, then weights by the values of the tile before. It waits for the first
-// group, makes weights of the scores while the second one runs, and waits for
-// that. Only then does it scale the sums to the new maxima: wgmma owns the sums
-// until then. Threads that multiply take over registers from threads that copy
-// (setmaxnreg): they hold sums, scores and weights at once.
+// keys, then probabilities by the values of the tile before. It waits for the
+// first group, makes probabilities of the scores while the second one runs, and
+// waits for that. Only then does it scale the sums to the new maxima: wgmma
+// owns the sums until then. Threads that multiply take over registers from
+// threads that copy (setmaxnreg): they hold sums, scores and probabilities at
+// once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,24 +47,25 @@ public:
 
 private:
   using State = QueryFragments::State;
-  using Weights = QueryFragments::Weights;
+  using Probabilities = QueryFragments::Probabilities;
   using Stage = StageRing::Place;
-  /// Between tiles: weights of a tile whose values are to come, from `stage` on
-  /// with the next keys in front of them.
+  /// Between tiles: probabilities of a tile whose values are to come, from
+  /// `stage` on with the next keys in front of them.
   struct Position {
     KeyTile tile, next;
     Stage stage;
-    Weights weights;
+    Probabilities probabilities;
     State state;
   };
   SmallVector<Value> valuesOf(const Position &position);
   Position positionOf(ValueRange values);
 
   SmallVector<Value> multiplyKeys(const Stage &stage);
-  SmallVector<Value> addValues(const Stage &stage, const Weights &weights,
+  SmallVector<Value> addValues(const Stage &stage,
+                               const Probabilities &probabilities,
                                ValueRange sums);
   void finishValues(const Stage &stage, const KeyTile &tile,
-                    const Weights &weights, State &state);
+                    const Probabilities &probabilities, State &state);
   void release(const Stage &stage);
   Position begin(const KeyTile &first);
   Position pass(const Position &before);
@@ -114,10 +116,9 @@ SmallVector<Value> AttentionProducts::multiplyKeys(const Stage &stage) {
   return sums;
 }
 
-/// Begins a group: the sums with the values of a stage times weights.
-SmallVector<Value> AttentionProducts::addValues(const Stage &stage,
-                                                const Weights &weights,
-                                                ValueRange sums) {
+/// Begins a group: the sums with the values of a stage times probabilities.
+SmallVector<Value> AttentionProducts::addValues(
+    const Stage &stage, const Probabilities &probabilities, ValueRange sums) {
   const SwizzledTile &values = place.memory.values;
   code.waitForPhase(place.ring.full(stage.slot, code), stage.parity);
   Value depth = code.describeDepth(
@@ -126,7 +127,7 @@ SmallVector<Value> AttentionProducts::addValues(const Stage &stage,
   code.beginProducts();
   for (int64_t row = 0; row < values.rows; row += kStepRows) {
     FourWords words;
-    std::copy_n(weights.words.begin() + row / kStepRows * words.size(),
+    std::copy_n(probabilities.words.begin() + row / kStepRows * words.size(),
                 words.size(), words.begin());
     next =
         code.multiplyDepth(values.element, words,
@@ -143,7 +144,8 @@ void AttentionProducts::release(const Stage &stage) {
 
 /// Waits for addValues, and adds what was taken out of the values.
 void AttentionProducts::finishValues(const Stage &stage, const KeyTile &tile,
-                                     const Weights &weights, State &state) {
+                                     const Probabilities &probabilities,
+                                     State &state) {
   state.sums = code.waitForSums(state.sums);
   Value found = code.i32(0);
   for (Value word :
@@ -151,7 +153,7 @@ void AttentionProducts::finishValues(const Stage &stage, const KeyTile &tile,
                      code.shared(place.memory.foundOf(stage.slot, code))))
     found = code.bitOr(found, word);
   release(stage);
-  queries.addOthers(weights, tile, place.rows.values, found, state);
+  queries.addOthers(probabilities, tile, place.rows.values, found, state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,21 +163,21 @@ void AttentionProducts::finishValues(const Stage &stage, const KeyTile &tile,
 SmallVector<Value> AttentionProducts::valuesOf(const Position &position) {
   SmallVector<Value> all = {position.tile.first,   position.next.first,
                             position.next.isFull,  position.stage.slot,
-                            position.stage.parity, position.weights.seen};
-  all.append(position.weights.words);
+                            position.stage.parity, position.probabilities.seen};
+  all.append(position.probabilities.words);
   all.append(position.state.values());
   return all;
 }
 
-/// What weights made of the state before them has been done.
+/// What probabilities made of the state before them has been done.
 AttentionProducts::Position AttentionProducts::positionOf(ValueRange values) {
   int64_t words = queries.keyFragments() * 2;
   Position position;
   position.tile = {values[0], Value()};
   position.next = {values[1], values[2]};
   position.stage = {values[3], values[4]};
-  position.weights.seen = values[5];
-  position.weights.words = llvm::to_vector(values.slice(6, words));
+  position.probabilities.seen = values[5];
+  position.probabilities.words = llvm::to_vector(values.slice(6, words));
   position.state = queries.stateOf(values.drop_front(6 + words));
   return position;
 }
@@ -188,7 +190,7 @@ AttentionProducts::Position AttentionProducts::begin(const KeyTile &first) {
   position.state = queries.start();
   SmallVector<Value> products = code.waitForSums(multiplyKeys(position.stage));
   release(position.stage);
-  position.weights = queries.weigh(first, products, position.state);
+  position.probabilities = queries.weigh(first, products, position.state);
   position.next = walk.from(place.behind(first));
   position.stage = place.ring.next(position.stage, code);
   return position;
@@ -201,24 +203,24 @@ AttentionProducts::Position AttentionProducts::pass(const Position &before) {
   after.state = before.state;
   Stage keys = before.stage, values = place.ring.next(keys, code);
   SmallVector<Value> products = multiplyKeys(keys);
-  after.state.sums = addValues(values, before.weights, before.state.sums);
+  after.state.sums = addValues(values, before.probabilities, before.state.sums);
   after.next = walk.from(place.behind(after.tile));
   products = code.waitForSums(products, /*groups=*/1);
   release(keys);
-  after.weights = queries.weigh(after.tile, products, after.state);
+  after.probabilities = queries.weigh(after.tile, products, after.state);
   // Products with values run meanwhile.
-  after.weights.words = code.computeHere(after.weights.words);
+  after.probabilities.words = code.computeHere(after.probabilities.words);
   after.state.totals = code.computeHere(after.state.totals);
-  finishValues(values, before.tile, before.weights, after.state);
-  queries.scaleSums(after.weights, after.state);
+  finishValues(values, before.tile, before.probabilities, after.state);
+  queries.scaleSums(after.probabilities, after.state);
   after.stage = place.ring.next(values, code);
   return after;
 }
 
 /// With the last tile's values.
 AttentionProducts::State AttentionProducts::end(Position last) {
-  last.state.sums = addValues(last.stage, last.weights, last.state.sums);
-  finishValues(last.stage, last.tile, last.weights, last.state);
+  last.state.sums = addValues(last.stage, last.probabilities, last.state.sums);
+  finishValues(last.stage, last.tile, last.probabilities, last.state);
   return last.state;
 }
 
@@ -300,7 +302,7 @@ static Value isShort(AttentionOp op, OpBuilder &builder) {
                                loops.size(op.getQuery(), 1), loops.index(most));
 }
 
-/// As many as leave registers for scores and for the weights of two tiles
+/// As many as leave registers for scores and for the probabilities of two tiles
 /// beside the sums.
 static int64_t keysOfTile(int64_t width, bool walks) {
   if (width <= 128)

@@ -5,7 +5,7 @@
 // multiply, 64 queries each, or one where no sentence has more, and a ring of
 // tiles of keys and of values, in turn, lies between them. Products with the
 // next keys are begun before those with the values of the tile before, which
-// run while the scores of the former become weights.
+// run while the scores of the former become probabilities.
 //
 // Those who copy and those who multiply walk over the same tiles of the mask.
 // The former also take out what is not finite in values of tiles that not all

@@ -115,14 +115,14 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
           for (int64_t load = 0; load < kLoads; ++load) {
             Value next = code.add(at, load);
             Value isLeft = code.uless(next, end);
-            Value weight = code.fromLane(factor, next);
+            Value probability = code.fromLane(factor, next);
             Value chunk =
                 code.umin(code.add(first, next), code.sub(count, code.i32(1)));
             Value row = placeOf(unit, chunk, code).sums;
             for (auto [sum, column] : llvm::zip(sums, columns)) {
               Value there = code.umin(column, code.i32(width - 1));
               Value one = code.loadOne(f32, code.at(row, code.mul(there, 4)));
-              Value added = code.fma(weight, one, sum);
+              Value added = code.fma(probability, one, sum);
               sum = code.select(isLeft, added, sum);
             }
           }

@@ -8,7 +8,8 @@
 
 namespace heddle {
 
-/// A query whose weights of short floats are powers by a GPU's own instruction.
+/// A query whose probabilities of short floats are powers by a GPU's own
+/// instruction.
 class GpuQueryLoops : public QueryLoops {
 public:
   GpuQueryLoops(AttentionOp op, BlockCode &code, mlir::ValueRange row,

@@ -1,13 +1,13 @@
 //===- QueryFragments.cpp - The queries of a warp of attention ------------===//
 //
 // The fragments in which tensor cores leave the scores are the fragments in
-// which they take the weights, so that weights stay in registers. weigh() makes
-// scores of products, asks the mask unless the tile is full, raises the maxima
-// and computes weights. The four lanes of a row exchange its maximum for each
-// tile, but add their totals at the end only. Weights other than softmax's may
-// leave the range of f16: then each row counts them in a power of 2 of its own.
-// Values that are not finite are added apart, for the queries that see their
-// key.
+// which they take the probabilities, so that probabilities stay in registers.
+// weigh() makes scores of products, asks the mask unless the tile is full,
+// raises the maxima and computes probabilities. The four lanes of a row
+// exchange its maximum for each tile, but add their totals at the end only.
+// Probabilities other than softmax's may leave the range of f16: then each row
+// counts them in a power of 2 of its own. Values that are not finite are added
+// apart, for the queries that see their key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +29,10 @@ static constexpr int64_t kRowStride = kFragmentRows / 2;
 /// Of f32: the exponent of 1, and where exponents stand.
 static constexpr int64_t kExponentOf1 = 127, kFractionBits = 23,
                          kExponentBits = 0x7f800000;
-/// A row's largest weight becomes 2^14 or more, and less than 2^15: as f16 it
-/// is finite, and as much as can be below it is a number.
+/// A row's largest probability becomes 2^14 or more, and less than 2^15: as f16
+/// it is finite, and as much as can be below it is a number.
 static constexpr int64_t kCountedExponent = 14;
-/// What weights are counted in at first, such that its reciprocal and
+/// What probabilities are counted in at first, such that its reciprocal and
 /// 2^-kCountedExponent of it are ordinary numbers.
 static constexpr float kLeastCount = 0x1p-112f;
 
@@ -75,9 +75,10 @@ QueryFragments::State QueryFragments::start() {
   State state;
   // A softmax of nothing has a maximum that any score is above, and 0 is as
   // good as any for -inf.
-  state.maxima.append(
-      rows(), code.f32(countsWeights() ? kLeastCount
-                                       : std::numeric_limits<float>::lowest()));
+  state.maxima.append(rows(),
+                      code.f32(countsProbabilities()
+                                   ? kLeastCount
+                                   : std::numeric_limits<float>::lowest()));
   state.totals.append(rows(), code.f32(0));
   state.sums.append(rowFragments() * columnFragments() * 4, code.f32(0));
   return state;
@@ -115,19 +116,19 @@ Value QueryFragments::largestOfRow(int64_t row, ArrayRef<Value> numbers) {
 
 /// Brings the total of a row up to another maximum; scaleSums brings its sums.
 void QueryFragments::move(int64_t row, Value maximum, Value growth,
-                          State &state, Weights &weights) {
+                          State &state, Probabilities &probabilities) {
   state.maxima[row] = maximum;
   state.totals[row] = code.mul(state.totals[row], growth);
-  weights.growth.push_back(growth);
+  probabilities.growth.push_back(growth);
 }
 
 /// The maximum and the total of a row for the largest score so far, which it
 /// returns.
 Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
-                                   State &state, Weights &weights) {
+                                   State &state, Probabilities &probabilities) {
   Value before = state.maxima[row];
   Value after = code.maxNumber(before, largestOfRow(row, scores));
-  move(row, after, queries[row]->growthOf(before, after), state, weights);
+  move(row, after, queries[row]->growthOf(before, after), state, probabilities);
   return after;
 }
 
@@ -139,18 +140,18 @@ Value QueryFragments::powerOf2(Value exponent) {
                         code.f32(std::numeric_limits<float>::min()));
 }
 
-/// Counts the weights of a row in the power of 2 that its largest one has: the
-/// row's own, so that no other one changes its bits. What is infinite or no
-/// number stays so.
-void QueryFragments::countRow(int64_t row, MutableArrayRef<Value> weights,
-                              State &state, Weights &all) {
+/// Counts the probabilities of a row in the power of 2 that its largest one
+/// has: the row's own, so that no other one changes its bits. What is infinite
+/// or no number stays so.
+void QueryFragments::countRow(int64_t row, MutableArrayRef<Value> probabilities,
+                              State &state, Probabilities &all) {
   auto exponent = [&](int64_t value) {
     return code.i32(static_cast<int32_t>(uint32_t(value) << kFractionBits));
   };
-  SmallVector<Value> sizes(weights.size());
+  SmallVector<Value> sizes(probabilities.size());
   forEachPair(row, [&](size_t at) {
     sizes[at] = code.bitcastToF32(
-        code.bitAnd(code.bitcastToI32(weights[at]),
+        code.bitAnd(code.bitcastToI32(probabilities[at]),
                     code.i32(std::numeric_limits<int32_t>::max())));
   });
   Value before = code.bitcastToI32(state.maxima[row]);
@@ -162,12 +163,14 @@ void QueryFragments::countRow(int64_t row, MutableArrayRef<Value> weights,
   move(row, code.bitcastToF32(after), growth, state, all);
   Value factor = code.bitcastToF32(
       code.sub(exponent(2 * kExponentOf1 + kCountedExponent), after));
-  forEachPair(row,
-              [&](size_t at) { weights[at] = code.mul(weights[at], factor); });
+  forEachPair(row, [&](size_t at) {
+    probabilities[at] = code.mul(probabilities[at], factor);
+  });
 }
 
-void QueryFragments::scaleSums(const Weights &weights, State &state) {
-  for (auto [row, growth] : llvm::enumerate(weights.growth))
+void QueryFragments::scaleSums(const Probabilities &probabilities,
+                               State &state) {
+  for (auto [row, growth] : llvm::enumerate(probabilities.growth))
     for (int64_t column = 0; column < columnFragments(); ++column)
       for (int64_t side = 0; side < 2; ++side) {
         Value &sum = state.sums[placeOf(row, columnFragments(), column) + side];
@@ -176,7 +179,7 @@ void QueryFragments::scaleSums(const Weights &weights, State &state) {
 }
 
 //===----------------------------------------------------------------------===//
-// Weights
+// Probabilities
 //===----------------------------------------------------------------------===//
 
 /// The bit of a row of the thread and one of its pairs.
@@ -234,31 +237,32 @@ SmallVector<Value> QueryFragments::score(ValueRange products, Value firstKey) {
 
 /// What the scores of a row weigh; a pair outside of the mask nothing.
 void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
-                              State &state, Weights &weights) {
+                              State &state, Probabilities &probabilities) {
   Value maximum;
   if (isSoftmax())
-    maximum = raiseMaximum(row, scores, state, weights);
+    maximum = raiseMaximum(row, scores, state, probabilities);
   auto weigh = [&](Value score, int64_t pair) -> Value {
-    Value weight = queries[row]->exactWeightOf(score, maximum);
+    Value probability = queries[row]->exactProbabilityOf(score, maximum);
     if (isSoftmax()) // which makes 0 of -inf
-      return weight;
-    return code.select(bitOf(weights.seen, row, pair), weight, code.f32(0));
+      return probability;
+    return code.select(bitOf(probabilities.seen, row, pair), probability,
+                       code.f32(0));
   };
-  if (countsWeights()) {
+  if (countsProbabilities()) {
     int64_t pair = 0;
     forEachPair(row,
                 [&](size_t at) { scores[at] = weigh(scores[at], pair++); });
-    countRow(row, scores, state, weights);
+    countRow(row, scores, state, probabilities);
   }
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment) {
     std::array<Value, 2> both;
     for (int64_t side = 0; side < 2; ++side) {
       both[side] = scores[placeOf(row, keyFragments(), fragment) + side];
-      if (!countsWeights())
+      if (!countsProbabilities())
         both[side] = weigh(both[side], 2 * fragment + side);
     }
     Value *word =
-        &weights
+        &probabilities
              .words[(row / 2 * keyFragments() + fragment) * wordsOfFragment() +
                     row % 2];
     if (isOfShortFloats()) {
@@ -273,7 +277,7 @@ void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
   }
 }
 
-QueryFragments::Weights
+QueryFragments::Probabilities
 QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
   Value firstKey =
       code.add(code.toI32(tile.first), code.mul(code.urem(code.lane(), 4), 2));
@@ -299,13 +303,14 @@ QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
           }
         scf::YieldOp::create(code.builder, code.loc, some);
       });
-  Weights weights;
-  weights.seen = choice.getResult(0);
-  weights.words.resize(rowFragments() * keyFragments() * wordsOfFragment());
+  Probabilities probabilities;
+  probabilities.seen = choice.getResult(0);
+  probabilities.words.resize(rowFragments() * keyFragments() *
+                             wordsOfFragment());
   scores = SmallVector<Value>(choice.getResults().drop_front());
   for (int64_t row = 0; row < rows(); ++row)
-    weighRow(row, scores, state, weights);
-  return weights;
+    weighRow(row, scores, state, probabilities);
+  return probabilities;
 }
 
 //===----------------------------------------------------------------------===//
@@ -314,22 +319,23 @@ QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
 
 /// What row number `row` of the thread has for a key of the tile, an i32 that
 /// is the same for all threads of a warp.
-QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
-                                                int64_t row, Value key) {
+QueryFragments::Probability
+QueryFragments::probabilityAt(const Probabilities &probabilities, int64_t row,
+                              Value key) {
   Value fragment = code.udiv(key, kFragmentColumns);
   Value isOdd = code.equal(code.urem(key, 2), code.i32(1));
   Value word, isSeen;
   for (int64_t number = 0; number < keyFragments(); ++number) {
     auto mine =
-        ArrayRef<Value>(weights.words)
+        ArrayRef<Value>(probabilities.words)
             .slice((row / 2 * keyFragments() + number) * wordsOfFragment(),
                    wordsOfFragment());
     Value here = mine[row % 2];
     if (!isOfShortFloats())
       here = code.select(isOdd, mine[2 + row % 2], here);
     Value seenHere =
-        code.select(isOdd, bitOf(weights.seen, row, 2 * number + 1),
-                    bitOf(weights.seen, row, 2 * number));
+        code.select(isOdd, bitOf(probabilities.seen, row, 2 * number + 1),
+                    bitOf(probabilities.seen, row, 2 * number));
     Value isHere = code.equal(fragment, code.i32(number));
     word = word ? code.select(isHere, here, word) : here;
     isSeen = isSeen ? code.select(isHere, seenHere, isSeen) : seenHere;
@@ -349,12 +355,13 @@ QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
 
 /// The sums with what is not finite in the values of a key of the tile, which
 /// begin at the pointer `value`.
-SmallVector<Value> QueryFragments::addOther(const Weights &weights, Value key,
-                                            Value value, ValueRange sums) {
+SmallVector<Value> QueryFragments::addOther(const Probabilities &probabilities,
+                                            Value key, Value value,
+                                            ValueRange sums) {
   SmallVector<Value> next = llvm::to_vector(sums);
-  SmallVector<Weight> ofRows;
+  SmallVector<Probability> ofRows;
   for (int64_t row = 0; row < rows(); ++row)
-    ofRows.push_back(weightAt(weights, row, key));
+    ofRows.push_back(probabilityAt(probabilities, row, key));
   int64_t bytes = isOfShortFloats() ? 2 : 4;
   Value at = code.at(value, code.mul(code.urem(code.lane(), 4), 2 * bytes));
   Value exponent = code.i32(0x7f800000);
@@ -369,17 +376,17 @@ SmallVector<Value> QueryFragments::addOther(const Weights &weights, Value key,
           code.equal(code.bitAnd(code.bitcastToI32(other), exponent), exponent);
       for (int64_t row = 0; row < rows(); ++row) {
         Value &sum = next[placeOf(row, columnFragments(), column) + side];
-        auto [weight, isSeen] = ofRows[row];
-        Value added = code.fma(weight, other, sum);
+        auto [probability, isSeen] = ofRows[row];
+        Value added = code.fma(probability, other, sum);
         sum = code.select(code.logicalAnd(isOther, isSeen), added, sum);
       }
     }
   return next;
 }
 
-void QueryFragments::addOthers(const Weights &weights, const KeyTile &tile,
-                               const HeadRows &values, Value found,
-                               State &state) {
+void QueryFragments::addOthers(const Probabilities &probabilities,
+                               const KeyTile &tile, const HeadRows &values,
+                               Value found, State &state) {
   Value firstKey = code.toI32(tile.first);
   Value end =
       code.umin(code.sub(block.keyCount, firstKey), code.i32(shape.keys));
@@ -390,7 +397,7 @@ void QueryFragments::addOthers(const Weights &weights, const KeyTile &tile,
           Value row = code.add(firstKey, key);
           Value value = code.at(values.first,
                                 code.rowOffset(row, code.i32(values.pitch)));
-          return addOther(weights, key, value, sums);
+          return addOther(probabilities, key, value, sums);
         };
         scf::YieldOp::create(code.builder, code.loc,
                              code.foldAll(end, state.sums, add));
@@ -412,9 +419,9 @@ void QueryFragments::finish(const State &state) {
       return code.add(mine, other);
     });
     Value i = code.add(firstRow, row * kRowStride);
-    // Where nothing divides the sums they are what weights count.
+    // Where nothing divides the sums they are what probabilities count.
     Value unit;
-    if (countsWeights() && op.getNormalizer() == Normalizer::None)
+    if (countsProbabilities() && op.getNormalizer() == Normalizer::None)
       unit = code.mul(state.maxima[row],
                       code.f32(std::ldexp(1.0, -kCountedExponent)));
     code.ifThen(code.uless(i, block.queryCount), [&] {

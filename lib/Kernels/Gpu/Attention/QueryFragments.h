@@ -1,9 +1,9 @@
 //===- QueryFragments.h - The queries of a warp of attention ----*- C++ -*-===//
 //
-// Sums, scores and weights stand in fragments of 16 rows by 8 columns (PTX ISA,
-// "Matrix Fragments for mma.m16n8k16"): element e is in row lane / 4 + 8 (e /
-// 2) and column 2 (lane % 4) + e % 2. A thread has two rows of each fragment,
-// and four lanes share a row. Matrices are [fragment of rows][of
+// Sums, scores and probabilities stand in fragments of 16 rows by 8 columns
+// (PTX ISA, "Matrix Fragments for mma.m16n8k16"): element e is in row lane / 4
+// + 8 (e / 2) and column 2 (lane % 4) + e % 2. A thread has two rows of each
+// fragment, and four lanes share a row. Matrices are [fragment of rows][of
 // columns][element].
 //
 //===----------------------------------------------------------------------===//
@@ -24,9 +24,9 @@ inline constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8;
 
 class QueryFragments {
 public:
-  /// Of each of the thread's rows the largest score, or what its weights are
-  /// counted in (see countsWeights), and this lane's sum of weights, and the
-  /// weighted values.
+  /// Of each of the thread's rows the largest score, or what its probabilities
+  /// are counted in (see countsProbabilities), and this lane's sum of
+  /// probabilities, and the weighted values.
   struct State {
     llvm::SmallVector<mlir::Value> maxima, totals, sums;
 
@@ -58,26 +58,27 @@ public:
   State start();
   State stateOf(mlir::ValueRange values) const;
 
-  /// The weights of a tile.
-  struct Weights {
+  /// The probabilities of a tile.
+  struct Probabilities {
     /// Fragments A. Of f32 a word is an element, as HeadTile::columnFragments
     /// has its rows; of short floats two keys side by side.
     llvm::SmallVector<mlir::Value> words;
     /// A bit of an i64 for each pair, row by row: whether it is in the mask.
     mlir::Value seen;
-    /// Where the largest score, or what weights are counted in, moves: what
-    /// each row multiplies sums of tiles before with.
+    /// Where the largest score, or what probabilities are counted in, moves:
+    /// what each row multiplies sums of tiles before with.
     llvm::SmallVector<mlir::Value> growth;
   };
-  /// Makes weights of the products of queries and keys, with maxima and totals
-  /// brought up to them. Pairs outside of the mask weigh 0.
-  Weights weigh(const KeyTile &tile, mlir::ValueRange products, State &state);
-  /// Brings the sums up to the maxima of these weights.
-  void scaleSums(const Weights &weights, State &state);
+  /// Makes probabilities of the products of queries and keys, with maxima and
+  /// totals brought up to them. Pairs outside of the mask weigh 0.
+  Probabilities weigh(const KeyTile &tile, mlir::ValueRange products,
+                      State &state);
+  /// Brings the sums up to the maxima of these probabilities.
+  void scaleSums(const Probabilities &probabilities, State &state);
   /// The sums with what is not finite in the tile's values, if `found`, an i32
   /// that is the same for all threads of a warp, is not 0: for those queries
   /// that see its key. `values` are all of them.
-  void addOthers(const Weights &weights, const KeyTile &tile,
+  void addOthers(const Probabilities &probabilities, const KeyTile &tile,
                  const HeadRows &values, mlir::Value found, State &state);
   /// Writes the results.
   void finish(const State &state);
@@ -86,9 +87,11 @@ private:
   bool isSoftmax() const {
     return AttentionOp(op).getNormalizer() == Normalizer::Softmax;
   }
-  /// Whether weights have a range that the product's operands have not, and are
-  /// counted in powers of 2 that follow each row's largest one.
-  bool countsWeights() const { return weightTypeOf(op) != element(); }
+  /// Whether probabilities have a range that the product's operands have not,
+  /// and are counted in powers of 2 that follow each row's largest one.
+  bool countsProbabilities() const {
+    return probabilityTypeOf(op) != element();
+  }
   mlir::Type element() const { return AttentionOp(op).getFactorType(); }
   bool isOfShortFloats() const { return AttentionOp(op).isOfShortFloats(); }
   int64_t wordsOfFragment() const { return isOfShortFloats() ? 2 : 4; }
@@ -105,19 +108,20 @@ private:
   void forEachPair(int64_t row, llvm::function_ref<void(size_t)> body);
   mlir::Value largestOfRow(int64_t row, llvm::ArrayRef<mlir::Value> numbers);
   void move(int64_t row, mlir::Value maximum, mlir::Value growth, State &state,
-            Weights &weights);
+            Probabilities &probabilities);
   mlir::Value raiseMaximum(int64_t row, llvm::ArrayRef<mlir::Value> scores,
-                           State &state, Weights &weights);
+                           State &state, Probabilities &probabilities);
   mlir::Value powerOf2(mlir::Value exponent);
-  void countRow(int64_t row, llvm::MutableArrayRef<mlir::Value> weights,
-                State &state, Weights &all);
+  void countRow(int64_t row, llvm::MutableArrayRef<mlir::Value> probabilities,
+                State &state, Probabilities &all);
   void weighRow(int64_t row, llvm::SmallVector<mlir::Value> scores,
-                State &state, Weights &weights);
-  struct Weight {
-    mlir::Value weight, isSeen;
+                State &state, Probabilities &probabilities);
+  struct Probability {
+    mlir::Value probability, isSeen;
   };
-  Weight weightAt(const Weights &weights, int64_t row, mlir::Value key);
-  llvm::SmallVector<mlir::Value> addOther(const Weights &weights,
+  Probability probabilityAt(const Probabilities &probabilities, int64_t row,
+                            mlir::Value key);
+  llvm::SmallVector<mlir::Value> addOther(const Probabilities &probabilities,
                                           mlir::Value key, mlir::Value value,
                                           mlir::ValueRange sums);
 

@@ -14,7 +14,7 @@ namespace heddle {
 struct QueryState {
   /// The largest score; of a softmax only.
   mlir::Value maximum;
-  /// Of weights, and of values times weights.
+  /// Of probabilities, and of values times probabilities.
   mlir::Value total;
   llvm::SmallVector<mlir::Value> sums;
 

@@ -94,7 +94,7 @@ private:
   void buildPairs(const WarpgroupShape &shape, OpBuilder &builder);
   void multiplyTiles(const WarpgroupShape &shape, WarpgroupTiles &tiles,
                      function_ref<Tile(Value)> find, WarpgroupCode &code);
-  Tile tileAt(const TilePlace &place, const Tiling &tiling, BlockCode &code);
+  Tile tileAt(const TileBlocks &place, const Tiling &tiling, BlockCode &code);
   Tile findTile(Value number, const Tiling &tiling, BlockCode &code);
   Part findPart(Value columnBlock, const Tiling &tiling, BlockCode &code);
   ProductOperands operandsOf(const Tile &tile, BlockCode &code);
@@ -248,7 +248,7 @@ std::pair<Tiling, Value> LinearGrid::tilingOf(int64_t rows, int64_t panels,
   return {{rows, panels, rowBlocks, columnBlocks}, count};
 }
 
-LinearGrid::Tile LinearGrid::tileAt(const TilePlace &place,
+LinearGrid::Tile LinearGrid::tileAt(const TileBlocks &place,
                                     const Tiling &tiling, BlockCode &code) {
   Part part = findPart(place.column, tiling, code);
   return {part, code.mul(place.row, tiling.rows),

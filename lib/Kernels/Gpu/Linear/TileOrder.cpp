@@ -18,8 +18,8 @@ using namespace heddle;
 /// Blocks of columns whose blocks of rows run one after the other.
 static constexpr int64_t kColumnGroup = 8;
 
-TilePlace heddle::placeTile(Value number, const Tiling &tiling,
-                            BlockCode &code) {
+TileBlocks heddle::placeTile(Value number, const Tiling &tiling,
+                             BlockCode &code) {
   int64_t columnBlocks = tiling.columnBlocks;
   if (columnBlocks <= kColumnGroup)
     return {code.udiv(number, columnBlocks), code.urem(number, columnBlocks)};
@@ -62,7 +62,7 @@ TilePairs::Tile TilePairs::find(Value pair, Value second,
   pairs.rowBlocks = code.toI32(rowPairs);
   Value hasNone = code.equal(pairs.rowBlocks, code.i32(0));
   pairs.rowBlocks = code.select(hasNone, code.i32(1), pairs.rowBlocks);
-  TilePlace first =
+  TileBlocks first =
       placeTile(code.select(isBelow, pair, code.i32(0)), pairs, code);
   Value row = code.add(code.mul(first.row, 2), second);
 

@@ -23,12 +23,12 @@ struct Tiling {
 };
 
 /// A tile as its block of rows and of columns, i32.
-struct TilePlace {
+struct TileBlocks {
   mlir::Value row, column;
 };
 
 /// Builds where the tile with a number stands, i32, in a kernel.
-TilePlace placeTile(mlir::Value number, const Tiling &tiling, BlockCode &code);
+TileBlocks placeTile(mlir::Value number, const Tiling &tiling, BlockCode &code);
 
 /// Two tiles each for two blocks: of the same columns, one below the other. An
 /// odd row of tiles is left, of which pairs stand side by side; where one of
@@ -42,7 +42,7 @@ public:
   mlir::Value count() const { return all; }
 
   struct Tile {
-    TilePlace place;
+    TileBlocks place;
     mlir::Value exists;
   };
   /// Builds the first or second tile of a pair, as `second`, i32, says.

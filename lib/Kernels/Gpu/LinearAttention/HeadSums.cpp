@@ -338,3 +338,26 @@ void HeadSums::storeResult(Value result, Value memref, Value row, Value head) {
     code.storeOne(result, code.at(to, code.mul(inRow, 4)));
   });
 }
+
+SmallVector<Value> HeadSums::passTiles(
+    Value count, ValueRange initial, function_ref<void(Value, Value)> bring,
+    function_ref<void()> measure,
+    function_ref<SmallVector<Value>(Value, Value, ValueRange)> each) {
+  Value tiles =
+      code.udiv(code.add(count, shape.positions - 1), shape.positions);
+  return code.foldAll(tiles, initial, [&](Value tile, ValueRange now) {
+    Value first = code.mul(tile, shape.positions);
+    Value left = code.sub(count, first);
+    code.barrier();
+    bring(first, left);
+    code.barrier();
+    if (isTaylor()) {
+      measure();
+      code.barrier();
+    }
+    return code.foldAll(code.umin(left, code.i32(shape.positions)), now,
+                        [&](Value place, ValueRange carried) {
+                          return each(code.add(first, place), place, carried);
+                        });
+  });
+}

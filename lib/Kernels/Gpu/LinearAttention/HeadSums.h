@@ -83,6 +83,18 @@ public:
   void storeResult(mlir::Value result, mlir::Value memref, mlir::Value row,
                    mlir::Value head);
 
+  /// Calls `bring` with the first position of each tile of [0, count) and with
+  /// how many are left, where all threads may write to shared memory, then
+  /// `measure` and `each` with the places of those that are left, where they
+  /// see it; carried = each(position, place, carried).
+  llvm::SmallVector<mlir::Value>
+  passTiles(mlir::Value count, mlir::ValueRange initial,
+            llvm::function_ref<void(mlir::Value, mlir::Value)> bring,
+            llvm::function_ref<void()> measure,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                mlir::Value, mlir::Value, mlir::ValueRange)>
+                each);
+
 private:
   bool isTaylor() const { return shape.features == FeatureMap::Taylor; }
   mlir::Value feature(mlir::Value x);

@@ -54,34 +54,6 @@ static Value countKeys(Value keys, Value lengths, Value sentence,
   return code.umin(count, code.loadWord(lengths, sentence));
 }
 
-/// Calls `bring` with the first position of each tile of [0, count) and with
-/// how many are left, where all threads may write to shared memory, then
-/// `measure` and `each` with the places of those that are left, where they see
-/// it; carried = each(position, place, carried).
-static SmallVector<Value>
-passTiles(const SumShape &shape, Value count, ValueRange initial,
-          BlockCode &code, function_ref<void(Value, Value)> bring,
-          function_ref<void()> measure,
-          function_ref<SmallVector<Value>(Value, Value, ValueRange)> each) {
-  Value tiles =
-      code.udiv(code.add(count, shape.positions - 1), shape.positions);
-  return code.foldAll(tiles, initial, [&](Value tile, ValueRange now) {
-    Value first = code.mul(tile, shape.positions);
-    Value left = code.sub(count, first);
-    code.barrier();
-    bring(first, left);
-    code.barrier();
-    if (shape.features == FeatureMap::Taylor) {
-      measure();
-      code.barrier();
-    }
-    return code.foldAll(code.umin(left, code.i32(shape.positions)), now,
-                        [&](Value place, ValueRange carried) {
-                          return each(code.add(first, place), place, carried);
-                        });
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // linear_attention
 //===----------------------------------------------------------------------===//
@@ -103,54 +75,69 @@ struct CausalTiles {
 };
 } // namespace
 
-/// Positions [first, first + count) of tiles of rows from number `row` on.
-static void bringCausal(LinearAttentionOp op, HeadSums &sums, Value row,
-                        Value count, Value kvHead, BlockCode &code,
-                        const CausalTiles &tiles) {
-  int64_t group = op.getHeads() / op.getKeyValueHeads();
+namespace {
+/// The positions of one head of keys and of the heads of queries that share it,
+/// by the threads of a block.
+class CausalHead {
+public:
+  CausalHead(LinearAttentionOp op, const SumShape &shape, HeadSums &sums,
+             Value kvHead, BlockCode &code)
+      : op(op), shape(shape), tiles(shape), sums(sums), kvHead(kvHead),
+        code(code) {}
+
+  /// All positions of a sentence.
+  void passSentence(Value sentence);
+  /// The position of a row, whose sums are state number `unit`.
+  void passRow(Value row, Value unit);
+
+private:
+  void bring(Value row, Value count);
+  void measure();
+  void read(const HeadSums::State &state, Value place, Value row);
+  int64_t queryHeads() { return op.getHeads() / op.getKeyValueHeads(); }
+  Value queryHead(int64_t number) {
+    return code.add(code.mul(kvHead, queryHeads()), number);
+  }
+
+  LinearAttentionOp op;
+  const SumShape &shape;
+  CausalTiles tiles;
+  HeadSums &sums;
+  Value kvHead;
+  BlockCode &code;
+};
+} // namespace
+
+/// Copies `count` positions to the tiles, of rows from number `row` on.
+void CausalHead::bring(Value row, Value count) {
   sums.bringFeatures({op.getKey(), row, count, kvHead}, 0);
   sums.bringValues({op.getValue(), row, count, kvHead}, tiles.values);
-  for (int64_t number = 0; number < group; ++number) {
-    Value head = code.add(code.mul(kvHead, group), number);
-    sums.bringFeatures({op.getQuery(), row, count, head},
+  for (int64_t number = 0; number < queryHeads(); ++number)
+    sums.bringFeatures({op.getQuery(), row, count, queryHead(number)},
                        tiles.queriesOf(number));
-  }
 }
 
-static void measureCausal(LinearAttentionOp op, HeadSums &sums,
-                          const CausalTiles &tiles) {
-  int64_t group = op.getHeads() / op.getKeyValueHeads();
+void CausalHead::measure() {
   sums.measureFeatures(0);
-  for (int64_t number = 0; number < group; ++number)
+  for (int64_t number = 0; number < queryHeads(); ++number)
     sums.measureFeatures(tiles.queriesOf(number));
 }
 
-static void readCausal(LinearAttentionOp op, HeadSums &sums,
-                       const HeadSums::State &state, Value place, Value row,
-                       Value kvHead, BlockCode &code,
-                       const CausalTiles &tiles) {
-  int64_t group = op.getHeads() / op.getKeyValueHeads();
-  for (int64_t number = 0; number < group; ++number)
+/// Stores what the query at a place of the tiles reads of the sums.
+void CausalHead::read(const HeadSums::State &state, Value place, Value row) {
+  for (int64_t number = 0; number < queryHeads(); ++number)
     sums.storeResult(sums.read(state, tiles.queriesOf(number), place),
-                     op.getDestinations().front(), row,
-                     code.add(code.mul(kvHead, group), number));
+                     op.getDestinations().front(), row, queryHead(number));
 }
 
-/// All positions of a sentence, for the head `kvHead` of keys.
-static void passSentence(LinearAttentionOp op, const SumShape &shape,
-                         HeadSums &sums, Value sentence, Value kvHead,
-                         BlockCode &code) {
-  CausalTiles tiles(shape);
+void CausalHead::passSentence(Value sentence) {
   Value length = code.toI32(code.size(op.getQuery(), 1));
   Value keys = countKeys(op.getKey(), op.getLengths(), sentence, code);
   Value firstRow = code.mul(sentence, length);
-  passTiles(
-      shape, length, sums.start().values(), code,
-      [&](Value first, Value left) {
-        bringCausal(op, sums, code.add(firstRow, first), left, kvHead, code,
-                    tiles);
-      },
-      [&] { measureCausal(op, sums, tiles); },
+  sums.passTiles(
+      length, sums.start().values(),
+      [&](Value first, Value left) { bring(code.add(firstRow, first), left); },
+      [&] { measure(); },
       [&](Value position, Value place, ValueRange now) {
         HeadSums::State before = sums.stateOf(now);
         auto choice = scf::IfOp::create(
@@ -163,27 +150,23 @@ static void passSentence(LinearAttentionOp op, const SumShape &shape,
               scf::YieldOp::create(code.builder, code.loc, before.values());
             });
         HeadSums::State state = sums.stateOf(choice.getResults());
-        readCausal(op, sums, state, place, code.add(firstRow, position), kvHead,
-                   code, tiles);
+        read(state, place, code.add(firstRow, position));
         return state.values();
       });
 }
 
-/// The position of a row, whose sums are a state.
-static void passRow(LinearAttentionOp op, const SumShape &shape, HeadSums &sums,
-                    Value row, Value kvHead, Value unit, BlockCode &code) {
-  CausalTiles tiles(shape);
+void CausalHead::passRow(Value row, Value unit) {
   HeadSums::State before = sums.load(op.getSums(), op.getTotals(), unit);
-  bringCausal(op, sums, row, code.i32(1), kvHead, code, tiles);
+  bring(row, code.i32(1));
   // All have the sums before, too.
   code.barrier();
   if (shape.features == FeatureMap::Taylor) {
-    measureCausal(op, sums, tiles);
+    measure();
     code.barrier();
   }
   HeadSums::State state = sums.add(before, 0, tiles.values, code.i32(0));
   sums.store(state, op.getSums(), op.getTotals(), unit);
-  readCausal(op, sums, state, code.i32(0), row, kvHead, code, tiles);
+  read(state, code.i32(0), row);
 }
 
 LogicalResult heddle::emitGrid(LinearAttentionOp op) {
@@ -201,10 +184,11 @@ LogicalResult heddle::emitGrid(LinearAttentionOp op) {
                 HeadSums sums(*shape, op.getMap(), columnBlock, code);
                 Value row = code.udiv(unit, kvHeads);
                 Value kvHead = code.urem(unit, kvHeads);
+                CausalHead head(op, *shape, sums, kvHead, code);
                 if (isStep)
-                  passRow(op, *shape, sums, row, kvHead, unit, code);
+                  head.passRow(row, unit);
                 else
-                  passSentence(op, *shape, sums, row, kvHead, code);
+                  head.passSentence(row);
               });
   return success();
 }
@@ -231,8 +215,8 @@ LogicalResult heddle::emitGrid(LinearAttentionSumsOp op) {
         Value keys = countKeys(op.getKey(), op.getLengths(), sentence, code);
         Value firstRow =
             code.mul(sentence, code.toI32(code.size(op.getKey(), 1)));
-        SmallVector<Value> all = passTiles(
-            *shape, keys, sums.start().values(), code,
+        SmallVector<Value> all = sums.passTiles(
+            keys, sums.start().values(),
             [&](Value first, Value left) {
               Value row = code.add(firstRow, first);
               sums.bringFeatures({op.getKey(), row, left, head}, 0);
@@ -292,8 +276,8 @@ LogicalResult heddle::emitGrid(LinearAttentionReadOp op) {
         HeadSums::State state =
             sums.load(op.getSums(), op.getTotals(),
                       code.add(code.mul(sentence, kvHeads), kvHead));
-        passTiles(
-            *shape, count, {}, code,
+        sums.passTiles(
+            count, /*initial=*/{},
             [&](Value first, Value left) {
               sums.bringFeatures(
                   {op.getQuery(), code.add(firstRow, first), left, head}, 0);

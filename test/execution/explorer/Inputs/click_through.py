@@ -88,7 +88,7 @@ def check_attention(browser):
     steps = browser.run(
         "[...document.querySelectorAll('.card')].map(card => card.textContent)")
     assert "transformer.attention" in steps[0], steps[0]
-    assert any("online.weights" in step for step in steps)
+    assert any("online.probabilities" in step for step in steps)
     assert "assembly" in steps[-1] and "vfmadd" in steps[-1], steps[-1]
     assert "innermost loop of @attention_8x32" in steps[-1], steps[-1]
     shot(browser, "attention")
