@@ -1,4 +1,10 @@
 //===- Bf16Numbers.h - bf16 as tests know them ------------------*- C++ -*-===//
+//
+// Rounding to bf16 from its definition, without a shift or an addition that
+// kernels use: the nearer of two neighbours, whose distances are taken in
+// double.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_TEST_KERNELS_BF16NUMBERS_H
 #define HEDDLE_TEST_KERNELS_BF16NUMBERS_H

@@ -1,12 +1,15 @@
+//===- DeepLinearTests.cpp - Weights that no L2 cache holds ---------------===//
+//
 // Linears whose panels the L2 cache does not hold beside others: vectors take
 // them piece by piece. Whole numbers have exact sums in every type, which all
 // levels share; those of other numbers are summed in one order, whatever the
 // rows beside them.
+//
+//===----------------------------------------------------------------------===//
 
-#include "test/kernels/LayerTest.h"
+#include "test/kernels/linear/LinearCases.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace heddle::test;
 
@@ -52,32 +55,20 @@ func.func @linear(
 }
 )";
 
-static std::vector<float> wholeNumbers(int64_t count, unsigned seed) {
-  std::vector<float> values = randomValues(count, seed, 100);
-  for (float &value : values)
-    value = std::nearbyint(value);
-  return values;
-}
-
 TEST_P(DeepLinearTest, SumsOfWholeNumbersAreExact) {
-  std::vector<float> x = wholeNumbers(kRows * kDepth, 1),
-                     w = wholeNumbers(kDepth * kColumns, 2),
-                     b = wholeNumbers(kColumns, 3),
-                     r = wholeNumbers(kRows * kColumns, 4);
+  std::vector<float> x = wholeNumbers(kRows * kDepth, 1, 100),
+                     w = wholeNumbers(kDepth * kColumns, 2, 100),
+                     b = wholeNumbers(kColumns, 3, 100),
+                     r = wholeNumbers(kRows * kColumns, 4, 100);
   // Vectors whose largest element is 127 have a scale of 1.
   for (int64_t row = 0; row < kRows; ++row)
     x[row * kDepth + row] = 127;
   for (int64_t column = 0; column < kColumns; ++column)
     w[column * kColumns + column] = -127;
-  std::vector<float> expected = r;
-  for (int64_t row = 0; row < kRows; ++row)
-    for (int64_t column = 0; column < kColumns; ++column) {
-      double sum = b[column];
-      for (int64_t k = 0; k < kDepth; ++k)
-        sum += x[row * kDepth + k] * w[k * kColumns + column];
-      expected[row * kColumns + column] +=
-          static_cast<float>(std::max(sum, 0.0));
-    }
+  std::vector<float> expected;
+  for (double sum : multiply(x, w, b))
+    expected.push_back(r[expected.size()] +
+                       static_cast<float>(std::max(sum, 0.0)));
   Weights weights = {{"w", {{kDepth, kColumns}, w}}, {"b", {{kColumns}, b}}};
   withCode(kModule, weights, [&](const EntryRunner &code) {
     EXPECT_EQ(runRows(code, "linear", 0, kRows, {{"x", x}, {"r", r}}),

@@ -1,8 +1,14 @@
-// Products of integers, bit for bit on every ISA level: what they add up to is
-// exact, and the order of what follows is part of the type.
+//===- QuantizedTests.cpp - Products of integers --------------------------===//
+//
+// Linears, tables and logits of i8, bit for bit on every ISA level: sums of
+// integers are exact, and the order of the operations that follow is part of
+// the type.
+//
+//===----------------------------------------------------------------------===//
 
 #include "test/kernels/Bf16Numbers.h"
-#include "test/kernels/LayerTest.h"
+#include "test/kernels/linear/CandidateCases.h"
+#include "test/kernels/linear/LinearCases.h"
 
 #include <algorithm>
 #include <cmath>
@@ -113,10 +119,6 @@ static const std::pair<int64_t, int64_t> kShapes[] = {
     {1, 1},    {3, 33},   {4, 32},  {6, 8},
     {37, 100}, {130, 64}, {68, 33}, {1028, 65}};
 
-static std::string shapeOf(int64_t depth, int64_t columns) {
-  return std::to_string(depth) + "x" + std::to_string(columns);
-}
-
 /// y = x W + b of vectors with a scale each, named after the shape.
 static std::string scaledLinear(int64_t depth, int64_t columns) {
   std::string shape = shapeOf(depth, columns);
@@ -149,11 +151,8 @@ TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
   std::string module;
   Weights weights;
   for (auto [depth, columns] : kShapes) {
-    std::string shape = shapeOf(depth, columns);
     module += scaledLinear(depth, columns);
-    weights["w_" + shape] = {{depth, columns},
-                             randomValues(depth * columns, 1)};
-    weights["b_" + shape] = {{columns}, randomValues(columns, 2)};
+    weights.merge(weightsOf(depth, columns));
   }
   withCode(module, weights, [&](const EntryRunner &code) {
     for (auto [depth, columns] : kShapes) {
@@ -177,9 +176,7 @@ TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
 TEST_P(QuantizedTest, ManyWideRows) {
   // Sums of all rows together would not fit on a stack.
   constexpr int64_t rows = 600, depth = 4, columns = 4096;
-  Weights weights = {
-      {"w_4x4096", {{depth, columns}, randomValues(depth * columns, 1)}},
-      {"b_4x4096", {{columns}, randomValues(columns, 2)}}};
+  Weights weights = weightsOf(depth, columns);
   withCode(scaledLinear(depth, columns), weights, [&](const EntryRunner &code) {
     std::vector<float> x = randomValues(rows * depth, 3);
     Integers q = quantizeRows(x, depth);
@@ -367,8 +364,31 @@ func.func @NAME(
   });
 }
 
+static const std::string kTable = R"(
+  %i = transformer.weight @i_WIDTH : tensor<40xWIDTHxi8>
+  %s = transformer.weight @s_WIDTH : tensor<40xf32>
+  %b = transformer.weight @b : tensor<40xf32>)";
+
+/// Logits of vectors with one multiplier for all, and with a scale each.
+static const char *const kShiftedLogits = R"(
+  %m = transformer.weight @m : tensor<1xf32>
+  %q = transformer.quantize %x multiplier(%m)
+    : (tensor<?xWIDTHxf32>, tensor<1xf32>) -> tensor<?xWIDTHxi8>
+  %y = transformer.candidate_logits %q shift 127, %i scales(%s), %b, %counts
+         gather(%ids) of %of
+    : (tensor<?xWIDTHxi8>, tensor<40xWIDTHxi8>, tensor<40xf32>, tensor<40xf32>,
+       tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x?xf32>)";
+static const char *const kScaledLogits = R"(
+  %q, %t = transformer.quantize %x
+    : (tensor<?xWIDTHxf32>) -> (tensor<?xWIDTHxi8>, tensor<?xf32>)
+  %y = transformer.candidate_logits %q scales(%t), %i scales(%s), %b, %counts
+         gather(%ids) of %of
+    : (tensor<?xWIDTHxi8>, tensor<?xf32>, tensor<40xWIDTHxi8>, tensor<40xf32>,
+       tensor<40xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>)
+      -> tensor<?x?xf32>)";
+
 TEST_P(QuantizedTest, CandidateLogits) {
-  constexpr int64_t vocabulary = 40, most = 11, batch = 3;
+  constexpr int64_t vocabulary = kCandidateVocabulary;
   const int64_t widths[] = {3, 21, 64, 96};
   std::string module = R"(
 transformer.parameter @b : tensor<40xf32>
@@ -377,95 +397,43 @@ transformer.parameter @m : tensor<1xf32>
   Weights weights = {{"b", {{vocabulary}, randomValues(vocabulary, 1)}},
                      {"m", {{1}, {130.0f}}}};
   for (int64_t width : widths) {
+    std::string name = std::to_string(width);
     module += fill(R"(
 transformer.parameter @t_WIDTH : tensor<40xWIDTHxf32>
 transformer.parameter @i_WIDTH : tensor<40xWIDTHxi8> row_integers of [@t_WIDTH]
 transformer.parameter @s_WIDTH : tensor<40xf32> row_scales of [@t_WIDTH]
 )",
-                   {{"WIDTH", std::to_string(width)}});
-    weights["t_" + std::to_string(width)] = {
-        {vocabulary, width}, randomValues(vocabulary * width, 2)};
-    for (bool isShifted : {false, true})
-      module += fill(R"(
-func.func @NAME(
-    %x: tensor<?xWIDTHxf32> {transformer.name = "x",
-                             transformer.dims = ["rows"]},
-    %ids: tensor<?x?xi32> {transformer.name = "candidates",
-                           transformer.dims = ["batch", "shortlist"]},
-    %counts: tensor<?xi32> {transformer.name = "counts",
-                            transformer.dims = ["batch"]},
-    %of: tensor<?xi32> {transformer.name = "sentences",
-                        transformer.dims = ["rows"]})
-    -> (tensor<?x?xf32> {transformer.name = "y"}) {
-  %i = transformer.weight @i_WIDTH : tensor<40xWIDTHxi8>
-  %s = transformer.weight @s_WIDTH : tensor<40xf32>
-  %b = transformer.weight @b : tensor<40xf32>
-  %m = transformer.weight @m : tensor<1xf32>
-  QUANTIZE
-  return %y : tensor<?x?xf32>
-}
-)",
-                     {{"NAME", (isShifted ? "shifted_" : "scaled_") +
-                                   std::to_string(width)},
-                      {"QUANTIZE", isShifted ? R"(
-  %q = transformer.quantize %x multiplier(%m)
-    : (tensor<?xWIDTHxf32>, tensor<1xf32>) -> tensor<?xWIDTHxi8>
-  %y = transformer.candidate_logits %q shift 127, %i scales(%s), %b, %counts
-         gather(%ids) of %of
-    : (tensor<?xWIDTHxi8>, tensor<40xWIDTHxi8>, tensor<40xf32>, tensor<40xf32>,
-       tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x?xf32>)"
-                                             : R"(
-  %q, %t = transformer.quantize %x
-    : (tensor<?xWIDTHxf32>) -> (tensor<?xWIDTHxi8>, tensor<?xf32>)
-  %y = transformer.candidate_logits %q scales(%t), %i scales(%s), %b, %counts
-         gather(%ids) of %of
-    : (tensor<?xWIDTHxi8>, tensor<?xf32>, tensor<40xWIDTHxi8>, tensor<40xf32>,
-       tensor<40xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>)
-      -> tensor<?x?xf32>)"},
-                      {"WIDTH", std::to_string(width)}});
+                   {{"WIDTH", name}});
+    module += candidatesText("shifted", width, kTable + kShiftedLogits) +
+              candidatesText("scaled", width, kTable + kScaledLogits);
+    weights["t_" + name] = {{vocabulary, width},
+                            randomValues(vocabulary * width, 2)};
   }
-  std::vector<int32_t> counts = {0, 6, 11}, sentences = {2, 0, 1, 2, 2};
-  std::vector<int32_t> ids;
-  for (int64_t i = 0; i < batch * most; ++i)
-    ids.push_back(i * 7 % vocabulary);
   withCode(module, weights, [&](const EntryRunner &code) {
     for (int64_t width : widths)
       for (bool isShifted : {false, true}) {
-        std::vector<float> x = randomValues(sentences.size() * width, 3);
+        std::string name = std::to_string(width);
+        std::vector<float> x = randomValues(kCandidateRows * width, 3);
         Integers q = quantizeRows(x, width);
         if (isShifted)
           q = {quantizeAll(x, 130.0f), {}};
-        Integers table =
-            quantizeRows(weights["t_" + std::to_string(width)].values, width);
-        std::vector<float> expected;
-        for (size_t row = 0; row < sentences.size(); ++row)
-          for (int64_t c = 0; c < most; ++c) {
-            int32_t id = ids[sentences[row] * most + c];
-            auto entry = table.values.begin() + id * width;
-            Integers column = {{entry, entry + width}, {table.scales[id]}};
-            auto vector = q.values.begin() + row * width;
-            std::vector<float> scale;
-            if (!isShifted)
-              scale = {q.scales[row]};
-            expected.push_back(c < counts[sentences[row]]
-                                   ? multiply({vector, vector + width}, scale,
-                                              isShifted ? 127 : 0, column,
-                                              {weights["b"].values[id]})
-                                         .front()
-                                   : -std::numeric_limits<float>::infinity());
-          }
-        EntryCall call = prepare(
-            code, (isShifted ? "shifted_" : "scaled_") + std::to_string(width),
-            {{Dim::Rows, int64_t(sentences.size())},
-             {Dim::Batch, batch},
-             {Dim::Shortlist, most}});
-        call.set("x", x);
-        call.set("candidates", ids);
-        call.set("counts", counts);
-        call.set("sentences", sentences);
-        call();
-        EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
-        expectSame(call.get("y"), expected);
+        Integers table = quantizeRows(weights["t_" + name].values, width);
+        std::string entry = (isShifted ? "shifted_" : "scaled_") + name;
+        SCOPED_TRACE(entry);
+        expectCandidates(prepare(code, entry, candidateDims()), x,
+                         [&](int64_t row, int64_t id) {
+                           auto of = table.values.begin() + id * width;
+                           Integers column = {{of, of + width},
+                                              {table.scales[id]}};
+                           auto vector = q.values.begin() + row * width;
+                           std::vector<float> scale;
+                           if (!isShifted)
+                             scale = {q.scales[row]};
+                           return multiply({vector, vector + width}, scale,
+                                           isShifted ? 127 : 0, column,
+                                           {weights["b"].values[id]})
+                               .front();
+                         });
       }
   });
 }

@@ -1,9 +1,12 @@
+//===- WarpgroupLinearTests.cpp - Products by wgmma -----------------------===//
+//
 // Products of warpgroups, which only sm_90a has: tiles of rows and columns that
 // are cut anywhere, blocks that do several tiles, and what ptxas makes of them.
 // Other tests of bf16 and integers run there, too.
+//
+//===----------------------------------------------------------------------===//
 
-#include "test/kernels/Bf16Numbers.h"
-#include "test/kernels/LayerTest.h"
+#include "test/kernels/linear/ShortTypeTest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,50 +30,12 @@ INSTANTIATE_TEST_SUITE_P(, WarpgroupLinearTest,
                                                     /*reference=*/false, ""}),
                          testing::PrintToStringParamName());
 
-static std::string shapeOf(int64_t depth, int64_t columns) {
-  return std::to_string(depth) + "x" + std::to_string(columns);
-}
-
 static const char *const kEpilogue = "activation(relu) residual(%r)";
 
-/// y = round(x) W + b, named after the shape; `epilogue` may have a residual r.
+/// The linear of bf16.
 static std::string linearText(int64_t depth, int64_t columns,
                               const std::string &epilogue = "") {
-  bool hasResidual = epilogue.find("%r") != std::string::npos;
-  bool rounds = epilogue.find("round") != std::string::npos;
-  return fill(
-      R"(
-transformer.parameter @w_SHAPE : tensor<SHAPExf32>
-transformer.parameter @b_SHAPE : tensor<OUTxf32>
-transformer.parameter @r_SHAPE : tensor<SHAPExbf16> rounded of [@w_SHAPE]
-func.func @linear_SHAPE(
-    %x: tensor<?xINxf32> {transformer.name = "x",
-                          transformer.dims = ["rows"]}RESIDUAL)
-    -> (tensor<?xOUTxTYPE> {transformer.name = "y"}) {
-  %w = transformer.weight @r_SHAPE : tensor<SHAPExbf16>
-  %b = transformer.weight @b_SHAPE : tensor<OUTxf32>
-  %q = transformer.round %x : (tensor<?xINxf32>) -> tensor<?xINxbf16>
-  %y = transformer.linear %q, %w, %b EPILOGUE
-    : (tensor<?xINxbf16>, tensor<SHAPExbf16>, tensor<OUTxf32>OPERAND)
-      -> tensor<?xOUTxTYPE>
-  return %y : tensor<?xOUTxTYPE>
-}
-)",
-      {{"SHAPE", shapeOf(depth, columns)},
-       {"RESIDUAL", hasResidual ? ", %r: tensor<?xOUTxf32> {transformer.name = "
-                                  "\"r\", transformer.dims = [\"rows\"]}"
-                                : ""},
-       {"OPERAND", hasResidual ? ", tensor<?xOUTxf32>" : ""},
-       {"EPILOGUE", epilogue},
-       {"TYPE", rounds ? "bf16" : "f32"},
-       {"IN", std::to_string(depth)},
-       {"OUT", std::to_string(columns)}});
-}
-
-static Weights weightsOf(int64_t depth, int64_t columns) {
-  std::string shape = shapeOf(depth, columns);
-  return {{"w_" + shape, {{depth, columns}, randomValues(depth * columns, 1)}},
-          {"b_" + shape, {{columns}, randomValues(columns, 2)}}};
+  return linearText(bf16(), depth, columns, epilogue);
 }
 
 void WarpgroupLinearTest::expectRows(const EntryRunner &code, int64_t depth,
@@ -79,22 +44,14 @@ void WarpgroupLinearTest::expectRows(const EntryRunner &code, int64_t depth,
   std::string shape = shapeOf(depth, columns);
   SCOPED_TRACE(std::to_string(rows) + " rows of " + shape);
   std::vector<float> x = randomValues(rows * depth, 3),
-                     r = randomValues(rows * columns, 4),
-                     w = rounded(weights.at("w_" + shape).values),
-                     b = weights.at("b_" + shape).values;
+                     r = randomValues(rows * columns, 4);
   Values values = {{"x", x}, {"r", r}};
   std::vector<float> y = runRows(code, "linear_" + shape, 0, rows, values);
-  std::vector<double> expected(rows * columns);
-  std::vector<float> q = rounded(x);
-  for (int64_t row = 0; row < rows; ++row) {
-    std::vector<double> sums(b.begin(), b.end());
-    for (int64_t k = 0; k < depth; ++k)
-      for (int64_t c = 0; c < columns; ++c)
-        sums[c] += double(q[row * depth + k]) * w[k * columns + c];
-    for (int64_t c = 0; c < columns; ++c)
-      expected[row * columns + c] =
-          std::max(sums[c], 0.0) + r[row * columns + c];
-  }
+  std::vector<double> expected =
+      multiply(bf16().round(x), bf16().round(weights.at("w_" + shape).values),
+               weights.at("b_" + shape).values);
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] = std::max(expected[i], 0.0) + r[i];
   // As in Bf16Test.Linears: depth + 2 additions of terms of at most 1.
   expectNear(y, expected, (depth + 2.0) * (depth + 2.0) * 0x1p-24);
   for (auto [first, count] :
@@ -205,15 +162,9 @@ func.func @integers(
 TEST_P(WarpgroupLinearTest, SumsOfIntegersAreExact) {
   constexpr int64_t depth = 200, columns = 300;
   int64_t rows = manyRows(columns);
-  auto wholeNumbers = [](int64_t count, unsigned seed) {
-    std::vector<float> values = randomValues(count, seed, 127);
-    for (float &value : values)
-      value = std::nearbyint(value);
-    return values;
-  };
-  std::vector<float> x = wholeNumbers(rows * depth, 1),
-                     w = wholeNumbers(depth * columns, 2),
-                     b = wholeNumbers(columns, 3);
+  std::vector<float> x = wholeNumbers(rows * depth, 1, 127),
+                     w = wholeNumbers(depth * columns, 2, 127),
+                     b = wholeNumbers(columns, 3, 127);
   // Columns whose largest element is 127 have a scale of 1.
   std::fill_n(w.begin(), columns, 127.0f);
   std::vector<float> expected(rows * columns);
