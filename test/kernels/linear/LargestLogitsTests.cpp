@@ -158,6 +158,29 @@ TEST_P(LargestLogitsTest, WhatIsNoNumberIsNeverLargest) {
              });
 }
 
+TEST_P(LargestLogitsTest, TheFirstIdMayBeTheLargest) {
+  // Of a range that a task computes in two pieces: 0 is an id, and stays
+  // largest while the second piece is looked at.
+  const RangedCase sizes = {4, 1024, 1024};
+  std::vector<float> bias(sizes.vocabulary, -1);
+  bias[0] = 1000;
+  bias[1023] = 500;
+  Weights weights;
+  addWeights(sizes, weights, bias);
+  for (const char *type : kProductTypes)
+    withCode(fillRanged(kModule, sizes, type), weights,
+             [&](const EntryRunner &code) {
+               constexpr int64_t kRows = 5;
+               EntryCall call =
+                   prepare(code, type + ("_" + sizes.name()),
+                           {{Dim::Rows, kRows}, {Dim::Forbidden, 1}});
+               call.set("x", randomValues(kRows * sizes.depth, 3));
+               check(call, sizes, kRows, 1, std::vector<int32_t>(kRows, -1));
+               EXPECT_EQ(call.get<int32_t>("largest"),
+                         std::vector<int32_t>(kRows, 0));
+             });
+}
+
 TEST_P(LargestLogitsTest, ThreadsChangeNoBit) {
   const RangedCase &sizes = kRangedCases[1];
   constexpr int64_t kRows = 37;

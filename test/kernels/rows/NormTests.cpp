@@ -1,4 +1,9 @@
-// Layer and RMS norms of any width against their formulas.
+//===- NormTests.cpp - Layer and RMS norms --------------------------------===//
+//
+// Norms of any width against their formulas, with and without beta, and with a
+// residual that is added first.
+//
+//===----------------------------------------------------------------------===//
 
 #include "test/kernels/LayerTest.h"
 
@@ -13,10 +18,11 @@ constexpr double kEpsilon = 1e-5;
 struct Shape {
   std::string kind;
   int64_t width;
-  bool hasBeta;
+  bool hasBeta, hasResidual;
 
   std::string name() const {
-    return kind + std::to_string(width) + (hasBeta ? "_beta" : "");
+    return kind + std::to_string(width) + (hasBeta ? "_beta" : "") +
+           (hasResidual ? "_residual" : "");
   }
 };
 } // namespace
@@ -28,39 +34,47 @@ static std::vector<Shape> shapes() {
   for (int64_t width :
        {1, 2, 7, 8, 9, 15, 16, 17, 33, 64, 100, 136, 255, 256, 257, 300, 1000})
     for (const char *kind : {"layer", "rms"})
-      result.push_back({kind, width, width % 2 == 0});
+      result.push_back({kind, width, width % 2 == 0, width % 3 == 1});
   return result;
 }
 
+static const char *const kModule = R"(
+transformer.parameter @gamma_NAME : tensor<WIDTHxf32>
+PARAMETER
+func.func @NAME(%x: tensor<?xWIDTHxf32> {transformer.name = "x",
+                                         transformer.dims = ["rows"]} ARGUMENT)
+    -> (tensor<?xWIDTHxf32> {transformer.name = "y"}) {
+  %gamma = transformer.weight @gamma_NAME : tensor<WIDTHxf32>
+  BETA
+  %y = transformer.norm KIND %x, %gamma OPERAND RESIDUAL {epsilon = 1.0e-5 : f32}
+    : (tensor<?xWIDTHxf32>, tensor<WIDTHxf32> TYPES) -> tensor<?xWIDTHxf32>
+  return %y : tensor<?xWIDTHxf32>
+}
+)";
+
 static std::string moduleOf(const Shape &shape) {
-  return fill(shape.hasBeta ? R"(
-transformer.parameter @gamma_NAME : tensor<WIDTHxf32>
-transformer.parameter @beta_NAME : tensor<WIDTHxf32>
-func.func @NAME(%x: tensor<?xWIDTHxf32> {transformer.name = "x",
-                                         transformer.dims = ["rows"]})
-    -> (tensor<?xWIDTHxf32> {transformer.name = "y"}) {
-  %gamma = transformer.weight @gamma_NAME : tensor<WIDTHxf32>
-  %beta = transformer.weight @beta_NAME : tensor<WIDTHxf32>
-  %y = transformer.norm KIND %x, %gamma, %beta {epsilon = 1.0e-5 : f32}
-    : (tensor<?xWIDTHxf32>, tensor<WIDTHxf32>, tensor<WIDTHxf32>)
-      -> tensor<?xWIDTHxf32>
-  return %y : tensor<?xWIDTHxf32>
-}
-)"
-                            : R"(
-transformer.parameter @gamma_NAME : tensor<WIDTHxf32>
-func.func @NAME(%x: tensor<?xWIDTHxf32> {transformer.name = "x",
-                                         transformer.dims = ["rows"]})
-    -> (tensor<?xWIDTHxf32> {transformer.name = "y"}) {
-  %gamma = transformer.weight @gamma_NAME : tensor<WIDTHxf32>
-  %y = transformer.norm KIND %x, %gamma {epsilon = 1.0e-5 : f32}
-    : (tensor<?xWIDTHxf32>, tensor<WIDTHxf32>) -> tensor<?xWIDTHxf32>
-  return %y : tensor<?xWIDTHxf32>
-}
-)",
-              {{"NAME", shape.name()},
-               {"KIND", shape.kind},
-               {"WIDTH", std::to_string(shape.width)}});
+  std::string types = shape.hasBeta ? ", tensor<WIDTHxf32>" : "";
+  if (shape.hasResidual)
+    types += ", tensor<?xWIDTHxf32>";
+  return fill(
+      kModule,
+      {{"PARAMETER",
+        shape.hasBeta ? "transformer.parameter @beta_NAME : tensor<WIDTHxf32>"
+                      : ""},
+       {"BETA",
+        shape.hasBeta
+            ? "%beta = transformer.weight @beta_NAME : tensor<WIDTHxf32>"
+            : ""},
+       {"OPERAND", shape.hasBeta ? ", %beta" : ""},
+       {"ARGUMENT", shape.hasResidual
+                        ? R"(, %r: tensor<?xWIDTHxf32> {transformer.name = "r",
+                               transformer.dims = ["rows"]})"
+                        : ""},
+       {"RESIDUAL", shape.hasResidual ? "residual(%r)" : ""},
+       {"TYPES", types},
+       {"NAME", shape.name()},
+       {"KIND", shape.kind},
+       {"WIDTH", std::to_string(shape.width)}});
 }
 
 static std::vector<double> formula(const Shape &shape,
@@ -108,8 +122,14 @@ TEST_P(LayerTest, Norm) {
         x[7 * shape.width + d] = 0;
       }
       x[9 * shape.width] = std::numeric_limits<float>::quiet_NaN();
-      std::vector<float> y =
-          runInBatches(code, shape.name(), kRows, {{"x", x}});
+      Values values = {{"x", x}};
+      if (shape.hasResidual) {
+        std::vector<float> r = randomValues(kRows * shape.width, 4);
+        values["r"] = r;
+        for (size_t i = 0; i < x.size(); ++i)
+          x[i] += r[i];
+      }
+      std::vector<float> y = runInBatches(code, shape.name(), kRows, values);
       // A mean of 10, from a sum of 10,000 with a rounding error an addend, is
       // off by less than 2e-5; deviations are scaled by less than 2.
       expectNear(y, formula(shape, x, weights), 4e-5);
