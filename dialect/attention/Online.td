@@ -153,13 +153,13 @@ def ListedKeysOp : Transformer_Op<"mask.listed_keys"> {
 def OnlineInitOp : Transformer_Op<"online.init"> {
   let summary = "queries in columns; no key seen yet";
   let description = [{
-    queries[d, l] = scale * rows[first + l, d]; sums, and the total of
-    probabilities in `state`, become 0. Columns beyond the last row repeat that row, so that
-    they hold no values of their own.
+    queries[d, l] = scale * rows[first + l, d]; sums, and the total of probabilities in
+    `state`, become 0. Columns beyond the last row repeat that row, so that they hold no
+    values of their own.
 
     A `row` has a single query, rows[first], with its width in lanes. That of short
-    floats is a view of the row and is not copied. A similarity region
-    reads queries in f32, whatever the type of rows.
+    floats is a view of the row and is not copied. A similarity region reads queries in
+    f32, whatever the type of rows.
 
     ```mlir
     transformer.online.init block %rows[%i] into %queries, %sums, %state
