@@ -1,5 +1,9 @@
-// The largest logits of ranges against the logits of a linear, bit for bit, in
-// every type and on every ISA level.
+//===- LargestLogitsTests.cpp - The largest logits of ranges --------------===//
+//
+// Against the logits of a linear, bit for bit, in every type and on every ISA
+// level.
+//
+//===----------------------------------------------------------------------===//
 
 #include "test/kernels/linear/RangedLogitsCases.h"
 
@@ -10,7 +14,13 @@ using namespace heddle;
 using namespace heddle::test;
 
 namespace {
-class LargestLogitsTest : public LayerTest {};
+class LargestLogitsTest : public LayerTest {
+protected:
+  /// In every type: a bias decides the logits, so that the ids of each row's
+  /// ranges are `expected`. With an id forbidden, they agree with the logits.
+  void expectIds(const RangedCase &sizes, const std::vector<float> &bias,
+                 const std::vector<int32_t> &expected, int32_t forbidden);
+};
 
 /// The values and ids of a row of ranges.
 struct Largest {
@@ -128,6 +138,29 @@ TEST_P(LargestLogitsTest, AgreesWithLogits) {
   }
 }
 
+void LargestLogitsTest::expectIds(const RangedCase &sizes,
+                                  const std::vector<float> &bias,
+                                  const std::vector<int32_t> &expected,
+                                  int32_t forbidden) {
+  constexpr int64_t kRows = 5;
+  std::vector<int32_t> ids;
+  for (int64_t row = 0; row < kRows; ++row)
+    ids.insert(ids.end(), expected.begin(), expected.end());
+  Weights weights;
+  addWeights(sizes, weights, bias);
+  for (const char *type : kProductTypes)
+    withCode(
+        fillRanged(kModule, sizes, type), weights,
+        [&](const EntryRunner &code) {
+          EntryCall call = prepare(code, type + ("_" + sizes.name()),
+                                   {{Dim::Rows, kRows}, {Dim::Forbidden, 1}});
+          call.set("x", randomValues(kRows * sizes.depth, 3));
+          check(call, sizes, kRows, 1, std::vector<int32_t>(kRows, -1));
+          EXPECT_EQ(call.get<int32_t>("largest"), ids);
+          check(call, sizes, kRows, 1, std::vector<int32_t>(kRows, forbidden));
+        });
+}
+
 TEST_P(LargestLogitsTest, WhatIsNoNumberIsNeverLargest) {
   // Ids 0 to 31 are no numbers in every row, 32 to 63 are lowest, of 64 to 95
   // all but one are one of these; the first of two that are equal is chosen.
@@ -139,23 +172,7 @@ TEST_P(LargestLogitsTest, WhatIsNoNumberIsNeverLargest) {
   std::fill(bias.begin() + 32, bias.begin() + 64, -kInfinity);
   bias[77] = 5;
   bias[97] = bias[99] = kInfinity;
-  Weights weights;
-  addWeights(sizes, weights, bias);
-  for (const char *type : kProductTypes)
-    withCode(fillRanged(kModule, sizes, type), weights,
-             [&](const EntryRunner &code) {
-               constexpr int64_t kRows = 5;
-               EntryCall call =
-                   prepare(code, type + ("_" + sizes.name()),
-                           {{Dim::Rows, kRows}, {Dim::Forbidden, 1}});
-               call.set("x", randomValues(kRows * sizes.depth, 3));
-               check(call, sizes, kRows, 1, std::vector<int32_t>(kRows, -1));
-               EXPECT_EQ(call.get<int32_t>("largest"),
-                         (std::vector<int32_t>{-1, -1, 77, 97, -1, -1, 77,
-                                               97, -1, -1, 77, 97, -1, -1,
-                                               77, 97, -1, -1, 77, 97}));
-               check(call, sizes, kRows, 1, std::vector<int32_t>(kRows, 77));
-             });
+  expectIds(sizes, bias, {-1, -1, 77, 97}, /*forbidden=*/77);
 }
 
 TEST_P(LargestLogitsTest, TheFirstIdMayBeTheLargest) {
@@ -165,20 +182,7 @@ TEST_P(LargestLogitsTest, TheFirstIdMayBeTheLargest) {
   std::vector<float> bias(sizes.vocabulary, -1);
   bias[0] = 1000;
   bias[1023] = 500;
-  Weights weights;
-  addWeights(sizes, weights, bias);
-  for (const char *type : kProductTypes)
-    withCode(fillRanged(kModule, sizes, type), weights,
-             [&](const EntryRunner &code) {
-               constexpr int64_t kRows = 5;
-               EntryCall call =
-                   prepare(code, type + ("_" + sizes.name()),
-                           {{Dim::Rows, kRows}, {Dim::Forbidden, 1}});
-               call.set("x", randomValues(kRows * sizes.depth, 3));
-               check(call, sizes, kRows, 1, std::vector<int32_t>(kRows, -1));
-               EXPECT_EQ(call.get<int32_t>("largest"),
-                         std::vector<int32_t>(kRows, 0));
-             });
+  expectIds(sizes, bias, {0}, /*forbidden=*/0);
 }
 
 TEST_P(LargestLogitsTest, ThreadsChangeNoBit) {
