@@ -390,9 +390,10 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
   spec.mask = step.lookup(getMask());
   spec.positions = step.positions;
   spec.sentences = step.sentences;
-  if (!shared)
-    (step.history ? spec.history : spec.caches) =
-        step.history ? step.history : step.caches;
+  if (!shared && step.history)
+    spec.history = step.history;
+  else if (!shared)
+    spec.caches = step.caches;
   spec.isShared = shared;
   spec.pinned = pinned.getInt();
   spec.heads = getHeads();
