@@ -1,6 +1,6 @@
 //===- Linear.cpp - linear, ffn and what stands behind x W + b ------------===//
 //
-// Verifiers check the numbered constraints of Layers.td. Activation, residual
+// Verifiers check the numbered constraints of Linear.td. Activation, residual
 // and norm have one meaning in both ops.
 //
 //===----------------------------------------------------------------------===//

@@ -2,7 +2,7 @@
 //
 // An op with many operands is built from structs that name them, filled by
 // statements: a member that is null, false or empty is left out. Shapes and
-// types are those of the ops, see Layers.td and Tiles.td.
+// types are those of the ops, see Linear.td and Tiles.td.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Quantization.cpp - quantize, round, the two sides of a product -----===//
 //
 // Verifiers check the numbered constraints of Quantization.td, and those of
-// products, and of vectors in fewer bits beside f32, that Layers.td states.
+// products, and of vectors in fewer bits beside f32, that Linear.td states.
 //
 //===----------------------------------------------------------------------===//
 

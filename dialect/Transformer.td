@@ -3,6 +3,7 @@
 include "dialect/attention/Attention.td"
 include "dialect/Choice.td"
 include "dialect/Layers.td"
+include "dialect/Linear.td"
 include "dialect/attention/LinearAttention.td"
 include "dialect/masks/Masks.td"
 include "dialect/attention/Online.td"

@@ -13,11 +13,23 @@
 #include <cstring>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 using namespace heddle;
 
+namespace {
+/// A signal, and what was done about it before we handled it.
+struct Handled {
+  int number;
+  struct sigaction before = {};
+};
+} // namespace
+
 /// What ends a process and can be caught; crashes are left alone.
-static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
+static Handled handled[] = {
+    {SIGHUP}, {SIGINT}, {SIGQUIT}, {SIGTERM}, {SIGXCPU}};
+/// How many want the signals handled.
+static int users = 0;
 
 /// To the first column, and nothing from there on.
 static constexpr std::string_view kErase = "\r\033[K";
@@ -66,38 +78,57 @@ void heddle::printSentence(const char *kind, std::string sentence) {
   fprintf(stderr, "%s: %s: %s\n", program, kind, sentence.c_str());
 }
 
+/// Cleans up, and lets the signal do what it would have done without us.
 static void removeAndEnd(int number) {
   // The signal may come a moment later; who was interrupted goes on until then.
-  int before = errno;
+  int error = errno;
   cleanUp();
-  signal(number, SIG_DFL);
+  for (const Handled &each : handled)
+    if (each.number == number)
+      sigaction(number, &each.before, nullptr);
   raise(number);
-  errno = before;
+  errno = error;
 }
 
-/// Handles what is not ignored.
-static void handleWith(void (*handler)(int)) {
-  for (int number : kSignals)
-    if (signal(number, handler) == SIG_IGN)
-      signal(number, SIG_IGN);
+/// Handles what is not ignored, until as many calls of stopHandling.
+static void startHandling() {
+  if (users++ > 0)
+    return;
+  struct sigaction action = {};
+  action.sa_handler = removeAndEnd;
+  action.sa_flags = SA_RESTART;
+  for (Handled &each : handled) {
+    sigaction(each.number, nullptr, &each.before);
+    if (each.before.sa_handler != SIG_IGN)
+      sigaction(each.number, &action, nullptr);
+  }
+}
+
+static void stopHandling() {
+  if (--users > 0)
+    return;
+  for (const Handled &each : handled)
+    sigaction(each.number, &each.before, nullptr);
 }
 
 SignalCleanup::SignalCleanup() {
   sigset_t held;
   sigemptyset(&held);
-  for (int number : kSignals)
-    sigaddset(&held, number);
+  for (const Handled &each : handled)
+    sigaddset(&held, each.number);
   pthread_sigmask(SIG_BLOCK, &held, &maskBefore);
 }
 
 void SignalCleanup::watch(const std::string &path) {
   strncpy(removed, path.c_str(), sizeof(removed) - 1);
-  handleWith(removeAndEnd);
+  if (!std::exchange(isWatching, true))
+    startHandling();
   pthread_sigmask(SIG_SETMASK, &maskBefore, nullptr);
 }
 
 SignalCleanup::~SignalCleanup() {
-  handleWith(SIG_DFL);
+  if (isWatching)
+    stopHandling();
   removed[0] = 0;
   pthread_sigmask(SIG_SETMASK, &maskBefore, nullptr);
 }
@@ -105,7 +136,7 @@ SignalCleanup::~SignalCleanup() {
 void heddle::writeOver(std::string_view line) {
   static bool handles = false;
   if (!handles)
-    handleWith(removeAndEnd);
+    startHandling();
   handles = true;
   if (isEnding)
     return;

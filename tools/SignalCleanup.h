@@ -15,20 +15,22 @@
 namespace heddle {
 
 /// Made before the file is created and gone after it was removed or renamed.
-/// One at a time, and of the main thread.
+/// One at a time.
 class SignalCleanup {
 public:
-  /// Holds back the signals that end a process, so that none comes while a file
-  /// exists that nobody would remove.
+  /// Holds back the signals that end a process, so that this thread receives
+  /// none while a file exists that nobody would remove.
   SignalCleanup();
   ~SignalCleanup();
   SignalCleanup(const SignalCleanup &) = delete;
 
-  /// From here on a signal removes the file before it ends the process.
+  /// From here on a signal removes the file before it ends the process, or
+  /// does what it was to do.
   void watch(const std::string &path);
 
 private:
   sigset_t maskBefore;
+  bool isWatching = false;
 };
 
 /// For std::set_new_handler: ends the process as a signal does, with a sentence

@@ -1,8 +1,8 @@
 //===- WholeFile.cpp - A file that is there whole or not at all -----------===//
 //
 // The temporary file has the name of its target and an ending, or, where names
-// may not be as long, the beginning of it. What a pipe receives waits in memory
-// of no name.
+// may not be as long, the beginning of it. What a pipe receives waits in a file
+// of no name, in the folder of temporary files: it may be larger than memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -27,12 +26,12 @@ using namespace heddle;
 static constexpr std::string_view kEnding = ".XXXXXX";
 static constexpr int kMostLinks = 40;
 
-static Status cannotWrite(const std::string &path, const char *reason) {
-  return Status::error("cannot write '", path, "': ", reason);
+static Status cannotWrite(const std::string &path, const std::string &reason) {
+  std::string name = path == "-" ? "standard output" : "'" + path + "'";
+  return Status::error("cannot write ", name, ": ", reason);
 }
 
-/// The file that a path names through links, whether it is there or not.
-static std::string followLinks(std::string path) {
+std::string heddle::followLinks(std::string path) {
   for (int i = 0; i < kMostLinks; ++i) {
     char link[PATH_MAX];
     ssize_t size = readlink(path.c_str(), link, sizeof link);
@@ -44,10 +43,10 @@ static std::string followLinks(std::string path) {
   return path;
 }
 
-/// The descriptor that a path stands for, /dev/stdout or /dev/fd/3; -1 for
+/// The descriptor that a path stands for: -, /dev/stdout or /dev/fd/3; -1 for
 /// none.
 static int descriptorOf(std::string_view path) {
-  if (path == "/dev/stdout")
+  if (path == "-" || path == "/dev/stdout")
     return STDOUT_FILENO;
   if (path == "/dev/stderr")
     return STDERR_FILENO;
@@ -78,29 +77,53 @@ static std::string temporaryFor(const std::string &path) {
   return path.substr(0, name + kept).append(kEnding);
 }
 
-Result<WholeFile> WholeFile::create(const std::string &path) {
-  struct stat info;
-  bool isThere = stat(path.c_str(), &info) == 0;
+/// A file without a name; -1 where that fails.
+static int createNameless() {
+  const char *folder = getenv("TMPDIR");
+  std::string name = temporaryFor(
+      std::string(folder && *folder ? folder : "/tmp") + "/heddle");
+  int file = mkostemp(name.data(), O_CLOEXEC);
+  if (file >= 0)
+    unlink(name.c_str());
+  return file;
+}
+
+Result<WholeFile> WholeFile::openDevice(const std::string &path, int open,
+                                        Kind kind) {
+  int file = open >= 0 ? fcntl(open, F_DUPFD_CLOEXEC, 0)
+                       : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0)
+    return cannotWrite(path, strerror(errno));
+  WholeFile result(path, file);
+  if (kind == Kind::Binary && isatty(file))
+    return cannotWrite(path, "it is a terminal, expected a file or a pipe");
+  return result;
+}
+
+Result<WholeFile> WholeFile::openStream(const std::string &path, int open) {
+  int file = createNameless();
+  if (file < 0)
+    return cannotWrite(path,
+                       std::string("no temporary file: ") + strerror(errno));
+  WholeFile result(path, file);
+  result.isStream = true;
+  if (open >= 0 && (result.open = fcntl(open, F_DUPFD_CLOEXEC, 0)) < 0)
+    return cannotWrite(path, strerror(errno));
+  return result;
+}
+
+Result<WholeFile> WholeFile::create(const std::string &path, Kind kind,
+                                    mode_t mode) {
   int open = descriptorOf(path);
-  if (open >= 0 || (isThere && S_ISFIFO(info.st_mode))) {
-    // First: a number that is free would be that of the new file.
-    int copy = open < 0 ? -1 : fcntl(open, F_DUPFD_CLOEXEC, 0);
-    if (open >= 0 && copy < 0)
-      return cannotWrite(path, strerror(errno));
-    int file = memfd_create("heddle", MFD_CLOEXEC);
-    WholeFile result(path, file);
-    result.isStream = true;
-    result.open = copy;
-    if (file < 0)
-      return cannotWrite(path, strerror(errno));
-    return result;
-  }
-  if (isThere && S_ISCHR(info.st_mode)) {
-    int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-      return cannotWrite(path, strerror(errno));
-    return WholeFile(path, file);
-  }
+  struct stat info;
+  bool isThere =
+      open >= 0 ? fstat(open, &info) == 0 : stat(path.c_str(), &info) == 0;
+  if (open >= 0 && !isThere)
+    return cannotWrite(path, strerror(errno));
+  if (isThere && S_ISCHR(info.st_mode))
+    return openDevice(path, open, kind);
+  if (open >= 0 || (isThere && S_ISFIFO(info.st_mode)))
+    return openStream(path, open);
   // Renaming over anything else would replace it.
   if (isThere && !S_ISREG(info.st_mode))
     return cannotWrite(path, "it is not a regular file");
@@ -114,7 +137,7 @@ Result<WholeFile> WholeFile::create(const std::string &path) {
   // mkostemp's files are private; this one gets what the user's mask gives.
   mode_t mask = umask(0);
   umask(mask);
-  fchmod(file, 0666 & ~mask);
+  fchmod(file, mode & ~mask);
   WholeFile result(path, file);
   result.target = std::move(target);
   result.temporary = std::move(temporary);
@@ -180,9 +203,9 @@ Status WholeFile::keep() {
   return Status::success();
 }
 
-Status heddle::checkWritable(const std::string &path) {
+Status heddle::checkWritable(const std::string &path, WholeFile::Kind kind) {
   SignalCleanup cleanup;
-  return WholeFile::create(path).status();
+  return WholeFile::create(path, kind).status();
 }
 
 Status heddle::writeWholeFile(const std::string &path, std::string_view text) {

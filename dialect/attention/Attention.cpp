@@ -1,8 +1,7 @@
 //===- Attention.cpp - General attention ----------------------------------===//
 //
-// The step form of self-attention appends keys and values to caches and attends
-// to them; their size follows from the reach of the mask alone. Over a memory
-// that does not depend on the target nothing is kept: rows read it by sentence.
+// Its types, checks, canonical form and assembly. AttentionForms.cpp has its
+// step and chunk forms, AttentionRegions.cpp its regions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +39,10 @@ bool AttentionOp::isOfShortFloats() { return isShortFloat(getFactorType()); }
 Type heddle::probabilityTypeBeside(Type values, Normalizer normalizer) {
   bool hasRange = !values.isF16() || normalizer == Normalizer::Softmax;
   return hasRange ? values : Type(Float32Type::get(values.getContext()));
+}
+
+SmallVector<OpOperand *> AttentionOp::getComputedFactors() {
+  return {&getQueryMutable(), &getKeyMutable(), &getValueMutable()};
 }
 
 bool AttentionOp::isStep() { return bool(getPositions()); }
@@ -174,255 +177,12 @@ LogicalResult AttentionOp::verify() {
   return verifyDestination(*this, shape);
 }
 
-/// Whether values of `type` may stand in a region: numbers that every level
-/// computes with, and vectors of them where queries and keys are vectors.
-static bool isRegionType(Type type, bool hasVectors) {
-  if (auto vector = dyn_cast<VectorType>(type); vector && hasVectors)
-    return !vector.isScalable() && isRegionType(vector.getElementType(), false);
-  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-      type.isIndex())
-    return true;
-  return llvm::any_of(ArrayRef<unsigned>{1, 8, 16, 32, 64}, [&](unsigned bits) {
-    return type.isSignlessInteger(bits);
-  });
-}
-
-/// Ops of vector that move elements or add them up, at places known here.
-static bool isVectorMove(Operation *op) {
-  auto isInside = [](auto access) {
-    return !access.hasDynamicPosition() &&
-           llvm::all_of(access.getStaticPosition(),
-                        [](int64_t at) { return at >= 0; });
-  };
-  return TypeSwitch<Operation *, bool>(op)
-      .Case<vector::ExtractOp, vector::InsertOp>(isInside)
-      .Case([](vector::ShuffleOp shuffle) {
-        return llvm::all_of(shuffle.getMask(),
-                            [](int64_t at) { return at >= 0; });
-      })
-      .Case<vector::BroadcastOp, vector::ExtractStridedSliceOp, vector::FMAOp,
-            vector::FromElementsOp, vector::InsertStridedSliceOp,
-            vector::ReductionOp, vector::ShapeCastOp, vector::ToElementsOp,
-            vector::TransposeOp>([](Operation *) { return true; })
-      .Default([](Operation *) { return false; });
-}
-
-/// Whether all levels can evaluate `op` in a region, lane by lane.
-static bool isRegionOp(Operation *op, bool hasVectors) {
-  if (isa<YieldOp, LookupOp, arith::ConstantOp>(op) ||
-      (hasVectors && isVectorMove(op)))
-    return true;
-  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
-         OpTrait::hasElementwiseMappableTraits(op) &&
-         !isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op);
-}
-
-static LogicalResult verifyRegionOp(Operation *op, StringRef region) {
-  bool hasVectors = region == "similarity";
-  // attention_c9
-  if (!isRegionOp(op, hasVectors))
-    return op->emitOpError("cannot be evaluated lane by lane in a ")
-           << region << " region (expected elementwise ops of arith and math"
-           << (hasVectors ? ", ops of vector at constant places" : "")
-           << " and transformer.lookup)";
-  if (auto truncate = dyn_cast<arith::TruncFOp>(op))
-    if (truncate.getRoundingmode().value_or(
-            arith::RoundingMode::to_nearest_even) !=
-        arith::RoundingMode::to_nearest_even)
-      return op->emitOpError("cannot round ")
-             << stringifyRoundingMode(*truncate.getRoundingmode()) << " in a "
-             << region << " region (expected to_nearest_even)";
-  // attention_c10
-  SmallVector<Type> types(op->getResultTypes());
-  if (!isa<LookupOp>(op))
-    llvm::append_range(types, op->getOperandTypes());
-  for (Type type : types)
-    if (!isRegionType(type, hasVectors))
-      return op->emitOpError("has a value of type ")
-             << type << " in a " << region << " region (expected f16, bf16, "
-             << "f32, f64, index, i1, i8, i16, i32"
-             << (hasVectors ? ", i64 or vectors of them)" : " or i64)");
-  return success();
-}
-
-LogicalResult heddle::verifyRegion(Operation *op, StringRef name,
-                                   Region &region, ArrayRef<Type> expected,
-                                   Type yielded) {
-  if (region.empty())
-    return success();
-  // attention_c5
-  if (!llvm::equal(region.getArgumentTypes(), expected)) {
-    InFlightDiagnostic error = op->emitOpError("expects ")
-                               << name << " region arguments (";
-    llvm::interleaveComma(expected, error);
-    error << "), found (";
-    llvm::interleaveComma(region.getArgumentTypes(), error);
-    return error << ")";
-  }
-  if (!yielded)
-    yielded = Float32Type::get(op->getContext());
-  auto yield = dyn_cast<YieldOp>(region.front().back());
-  if (!yield || yield.getValue().getType() != yielded)
-    return op->emitOpError("expects its ")
-           << name << " region to end in 'transformer.yield' of " << yielded;
-  for (Operation &inner : region.front())
-    if (failed(verifyRegionOp(&inner, name)))
-      return failure();
-  return success();
-}
-
-LogicalResult AttentionOp::verifyRegions() {
-  Builder builder(getContext());
-  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
-  return failure(
-      failed(verifyRegion(*this, "similarity", getSimilarity(),
-                          {VectorType::get(getQueryWidth(), f32),
-                           VectorType::get(getKeyWidth(), f32)})) ||
-      failed(verifyRegion(*this, "score", getScore(),
-                          {f32, i32, i32, i32, i32})) ||
-      failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
-}
-
-int64_t heddle::similarityOperations(AttentionOp op, int64_t function) {
-  if (op.getSimilarity().empty())
-    return 2 * op.getKeyWidth();
-  auto elements = [](Value value) -> int64_t {
-    auto vector = dyn_cast<VectorType>(value.getType());
-    return vector ? vector.getNumElements() : 1;
-  };
-  int64_t operations = 0;
-  for (Operation &each : op.getSimilarity().front())
-    if (isa<vector::ReductionOp>(each))
-      operations += elements(each.getOperand(0));
-    else if (isa<math::MathDialect>(each.getDialect()))
-      operations += function * elements(each.getResult(0));
-    else if (!isVectorMove(&each) &&
-             isa<arith::ArithDialect>(each.getDialect()) &&
-             each.getNumOperands() > 0)
-      operations += elements(each.getResult(0));
-  return operations;
-}
-
-FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
-  auto axis = [&](OpOperand &operand) {
-    return axes[operand.getOperandNumber()];
-  };
-  std::optional<int64_t> query = axis(getQueryMutable()),
-                         key = axis(getKeyMutable()),
-                         value = axis(getValueMutable());
-  auto refuse = [&] {
-    return emitOpError("cannot be evaluated position by position: ");
-  };
-  if (query != 1)
-    return refuse() << "its keys depend on the target, its queries do not";
-  if (key != value || (key && key != 1))
-    return refuse() << "of its keys and values only one depends on the target";
-  if (!key)
-    return 1;
-  std::optional<int64_t> lookahead =
-      getMask() ? getMaskOp().reach().lookahead : std::nullopt;
-  if (!lookahead)
-    return refuse() << "its mask lets a query see all later positions (is "
-                       "'transformer.mask.causal' missing?)";
-  if (*lookahead > 0)
-    return refuse() << "its mask lets a query see " << *lookahead
-                    << (*lookahead == 1 ? " later position"
-                                        : " later positions")
-                    << " (is 'transformer.mask.causal' missing?)";
-  return 1;
-}
-
-/// Slots of the cache that no later position takes: those of a ring's first
-/// keys. A cache of all positions has no ring.
-static int64_t pinnedSlots(AttentionOp op) {
-  Reach reach = op.getMaskOp().reach();
-  return reach.lookback ? reach.pinned : 0;
-}
-
-SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
-  if (!axes[getKeyMutable().getOperandNumber()])
-    return {};
-  // As many positions as the mask looks back, the query's own, and what is
-  // pinned for good.
-  std::optional<int64_t> slots = getMaskOp().reach().lookback;
-  int64_t pinned = pinnedSlots(*this);
-  if (slots)
-    *slots += 1 + pinned;
-  auto cache = [&](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return StateType{
-        RankedTensorType::get({ShapedType::kDynamic, type.getDimSize(2)},
-                              type.getElementType()),
-        slots, pinned};
-  };
-  return {cache(getKey()), cache(getValue())};
-}
-
 void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
   build(builder, state, spec.query, spec.key, spec.value, spec.mask,
         spec.positions, spec.sentences, spec.caches, spec.history,
         spec.destination, spec.heads, spec.kvHeads, spec.scale, spec.isShared,
         spec.rounds, spec.pinned, spec.normalizer);
-}
-
-SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
-                                          StepContext &step) {
-  bool shared = !step.axes[getKeyMutable().getOperandNumber()];
-  Value key = step.lookup(getKey()), value = step.lookup(getValue());
-  SmallVector<Value> results(1);
-  IntegerAttr pinned =
-      builder.getI64IntegerAttr(shared ? 0 : pinnedSlots(*this));
-  if (!shared) {
-    auto append = [&](Value source, Value cache) {
-      return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
-                                   step.positions, step.caches, cache, pinned)
-          .getOutput();
-    };
-    key = append(key, step.states[0]);
-    value = append(value, step.states[1]);
-    results.append({key, value});
-  }
-  AttentionSpec spec;
-  spec.query = step.lookup(getQuery());
-  spec.key = key;
-  spec.value = value;
-  spec.mask = step.lookup(getMask());
-  spec.positions = step.positions;
-  spec.sentences = step.sentences;
-  if (!shared && step.history)
-    spec.history = step.history;
-  else if (!shared)
-    spec.caches = step.caches;
-  spec.isShared = shared;
-  spec.pinned = pinned.getInt();
-  spec.heads = getHeads();
-  spec.kvHeads = getKvHeadsAttr();
-  spec.scale = getScaleAttr();
-  spec.rounds = getRoundsAttr();
-  spec.normalizer = getNormalizer();
-  auto attention = AttentionOp::create(builder, getLoc(), spec);
-  for (auto [from, to] :
-       llvm::zip(getOperation()->getRegions(), attention->getRegions()))
-    from.cloneInto(&to, step.mapping);
-  results.front() = attention.getOutput();
-  return results;
-}
-
-SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
-                                           ChunkContext &chunk) {
-  SmallVector<Value> results = cloneForChunk(*this, builder, chunk);
-  if (!chunk.axes[getKeyMutable().getOperandNumber()])
-    return results;
-  auto attention = results.front().getDefiningOp<AttentionOp>();
-  IntegerAttr pinned = builder.getI64IntegerAttr(pinnedSlots(*this));
-  for (auto [source, cache] : llvm::zip_equal(
-           ValueRange{attention.getKey(), attention.getValue()}, chunk.states))
-    results.push_back(CacheFillOp::create(builder, getLoc(), cache.getType(),
-                                          source, chunk.lengths, chunk.caches,
-                                          cache, pinned)
-                          .getOutput());
-  return results;
 }
 
 namespace {
@@ -536,37 +296,4 @@ void heddle::printNormalizer(OpAsmPrinter &printer, Operation *,
     printer.printRegion(region);
   else
     printer << stringifyNormalizer(kind.getValue());
-}
-
-//===----------------------------------------------------------------------===//
-// lookup
-//===----------------------------------------------------------------------===//
-
-LogicalResult LookupOp::verify() {
-  auto table = shapedType(getTable());
-  auto vector = dyn_cast<VectorType>(getResult().getType());
-  // lookup_c1
-  int64_t expected = table.getRank() - (vector ? 1 : 0);
-  if (static_cast<int64_t>(getIndices().size()) != expected)
-    return emitOpError("expects ") << expected << " indices into " << table
-                                   << ", found " << getIndices().size();
-  if (vector &&
-      (vector.isScalable() || vector.getDimSize(0) != table.getShape().back()))
-    return emitOpError("expects a vector as long as the last dimension of ")
-           << table << ", found " << vector;
-  // lookup_c2
-  if (llvm::is_contained(table.getShape(), 0))
-    return emitOpError("expects a table with elements, found ") << table;
-  return success();
-}
-
-void LookupOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  if (isa<MemRefType>(getTable().getType()))
-    effects.emplace_back(MemoryEffects::Read::get(), &getTableMutable());
-}
-
-SmallVector<OpOperand *> AttentionOp::getComputedFactors() {
-  return {&getQueryMutable(), &getKeyMutable(), &getValueMutable()};
 }

@@ -7,7 +7,6 @@
 
 #include "lib/Artifact/ArtifactWriter.h"
 #include "lib/Artifact/ExecutableWriter.h"
-#include "lib/Artifact/OutputFile.h"
 #include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -21,7 +20,7 @@ namespace {
 /// Writes sections to a stream, from where it is, and keeps their table.
 class SectionWriter {
 public:
-  SectionWriter(raw_fd_ostream &stream, uint32_t sectionCount)
+  SectionWriter(raw_pwrite_stream &stream, uint32_t sectionCount)
       : stream(stream), base(stream.tell()), sectionCount(sectionCount) {
     stream.write_zeros(sizeof(format::Header) +
                        sectionCount * sizeof(format::Section));
@@ -72,7 +71,7 @@ public:
   }
 
 private:
-  raw_fd_ostream &stream;
+  raw_pwrite_stream &stream;
   /// Where the artifact begins: a multiple of the alignment of every section.
   uint64_t base;
   uint32_t sectionCount;
@@ -80,10 +79,9 @@ private:
 };
 } // namespace
 
-/// Writes all sections; the stream keeps the first error of the system.
-static void writeSections(const ArtifactContents &contents,
-                          raw_fd_ostream &stream,
-                          std::vector<LostWeights> &lost) {
+std::vector<LostWeights> writeArtifact(raw_pwrite_stream &stream,
+                                       const ArtifactContents &contents) {
+  std::vector<LostWeights> lost;
   bool isExecutable = !contents.runner.empty();
   uint64_t begin = isExecutable ? writeRunner(contents.runner, stream) : 0;
   uint32_t count = 3 + contents.code.size() + contents.imported.size();
@@ -98,27 +96,6 @@ static void writeSections(const ArtifactContents &contents,
   if (isExecutable)
     writeRunnerSections(contents.runner, begin, stream);
   stream.flush();
-}
-
-Expected<std::vector<LostWeights>>
-writeArtifact(StringRef path, const ArtifactContents &contents) {
-  unsigned mode = contents.runner.empty() ? 0666 : 0777;
-  Expected<OutputFile> file =
-      OutputFile::create(path, OutputFile::Kind::Binary, mode);
-  if (!file)
-    return file.takeError();
-  std::vector<LostWeights> lost;
-  std::error_code error;
-  {
-    raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
-    writeSections(contents, stream, lost);
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (error)
-    return cannotWrite(path, error.message());
-  if (Error failure = file->keep())
-    return std::move(failure);
   return lost;
 }
 

@@ -1,9 +1,7 @@
 //===- ArtifactWriter.h - Writes the file heddle-run executes ---*- C++ -*-===//
 //
 // Puts sections into one file as runtime/artifact/ArtifactFormat.h says, by
-// itself or behind a runner. The file is written beside its destination and
-// renamed when it is whole; a failure or a signal leaves nothing behind. Equal
-// contents give equal bytes.
+// itself or behind a runner. Equal contents give equal bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +25,10 @@ struct ArtifactContents {
   llvm::StringRef runner = {};
 };
 
-/// Writes an artifact to `path`, replacing a file that is there. With a runner
-/// the file may be executed by whom the process's umask admits. Returns the
-/// tensors with weights that are NaN or infinite.
-llvm::Expected<std::vector<LostWeights>>
-writeArtifact(llvm::StringRef path, const ArtifactContents &contents);
+/// Writes an artifact at the beginning of a stream, which keeps the first error
+/// of the system. Returns the tensors with weights that are NaN or infinite.
+std::vector<LostWeights> writeArtifact(llvm::raw_pwrite_stream &stream,
+                                       const ArtifactContents &contents);
 
 } // namespace heddle
 

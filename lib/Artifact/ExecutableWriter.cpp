@@ -22,7 +22,7 @@ template <typename T> static StringRef bytesOf(const T &value) {
   return StringRef(reinterpret_cast<const char *>(&value), sizeof(value));
 }
 
-uint64_t writeRunner(StringRef runner, raw_fd_ostream &stream) {
+uint64_t writeRunner(StringRef runner, raw_pwrite_stream &stream) {
   size_t role = runner.find(format::kRunnerAlone);
   assert(role != StringRef::npos &&
          runner.find(format::kRunnerAlone, role + 1) == StringRef::npos &&
@@ -36,7 +36,7 @@ uint64_t writeRunner(StringRef runner, raw_fd_ostream &stream) {
 }
 
 void writeRunnerSections(StringRef runner, uint64_t begin,
-                         raw_fd_ostream &stream) {
+                         raw_pwrite_stream &stream) {
   uint64_t size = stream.tell() - begin;
   ELF::Elf64_Ehdr header;
   std::memcpy(&header, runner.data(), sizeof(header));

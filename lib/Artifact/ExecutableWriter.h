@@ -17,11 +17,11 @@ namespace heddle {
 
 /// Writes `runner`, an executable for x86-64 with section headers, which is to
 /// run the artifact behind it. Returns where that begins.
-uint64_t writeRunner(llvm::StringRef runner, llvm::raw_fd_ostream &stream);
+uint64_t writeRunner(llvm::StringRef runner, llvm::raw_pwrite_stream &stream);
 
 /// Describes the artifact that was written from `begin` to where the stream is.
 void writeRunnerSections(llvm::StringRef runner, uint64_t begin,
-                         llvm::raw_fd_ostream &stream);
+                         llvm::raw_pwrite_stream &stream);
 
 } // namespace heddle
 

@@ -1,4 +1,4 @@
-// One case per constraint of the parts of fused ops in Layers.td.
+// One case per constraint of the parts of fused ops in Layers.td and Linear.td.
 // RUN: heddle-opt %s -verify-diagnostics -split-input-file
 
 func.func @linear_c4(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {

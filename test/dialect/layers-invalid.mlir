@@ -1,4 +1,4 @@
-// One case per constraint of Layers.td, and what holds for every layer op.
+// One case per constraint of Layers.td and Linear.td, and what holds for every layer op.
 // RUN: heddle-opt %s -verify-diagnostics -split-input-file
 
 func.func @embedding_c1_rank(%ids: tensor<?xi32>, %table: tensor<2x4x8xf32>) {

@@ -99,6 +99,13 @@ std::string readFile(const std::string &path) {
   return content.str();
 }
 
+std::string writeArtifact(const ArtifactContents &contents) {
+  SmallString<0> bytes;
+  raw_svector_ostream stream(bytes);
+  heddle::writeArtifact(stream, contents);
+  return bytes.str().str();
+}
+
 std::string toUtf8(uint32_t codePoint) {
   char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
   ConvertCodePointToUTF8(codePoint, end);

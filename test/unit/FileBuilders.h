@@ -8,6 +8,7 @@
 #ifndef HEDDLE_TEST_UNIT_FILEBUILDERS_H
 #define HEDDLE_TEST_UNIT_FILEBUILDERS_H
 
+#include "lib/Artifact/ArtifactWriter.h"
 #include "lib/Weights/TensorFile.h"
 #include <string>
 #include <vector>
@@ -64,6 +65,9 @@ private:
 };
 
 std::string readFile(const std::string &path);
+
+/// The bytes of an artifact.
+std::string writeArtifact(const ArtifactContents &contents);
 
 std::string toUtf8(uint32_t codePoint);
 

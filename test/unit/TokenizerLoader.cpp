@@ -1,7 +1,6 @@
 //===- TokenizerLoader.cpp - Imported tokenizers at run time --------------===//
 
 #include "TokenizerLoader.h"
-#include "lib/Artifact/ArtifactWriter.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -12,9 +11,8 @@ LoadedTokenizer::LoadedTokenizer(const ImportedTokenizer &imported,
   ArtifactContents contents;
   contents.manifest = "{}";
   contents.imported = imported.sections;
-  std::string path = folder.path() + "/artifact";
-  EXPECT_EQ(sentenceOf(writeArtifact(path, contents)), "");
-  auto opened = Artifact::open(path);
+  auto opened =
+      Artifact::open(folder.write("artifact", writeArtifact(contents)));
   if (!opened.ok()) {
     sentence = opened.message();
     return;

@@ -11,11 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/calibration/Calibration.h"
-#include "lib/Support/Error.h"
 #include "runtime/lines/LineTokens.h"
 #include "runtime/search/Generate.h"
 #include "runtime/search/TeacherForcing.h"
 #include "tools/LineReader.h"
+#include "tools/RuntimeErrors.h"
 #include "tools/calibration/LogitError.h"
 #include "tools/compile/CompileProgress.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,16 +32,6 @@ using namespace heddle;
 static constexpr size_t kBatch = 32;
 /// Bytes of such logits that are kept from model to model.
 static constexpr size_t kMostKept = size_t(256) << 20;
-
-static llvm::Error toError(const Status &status) {
-  return status.ok() ? llvm::Error::success() : makeError(status.message());
-}
-
-template <typename T> static llvm::Expected<T> toExpected(Result<T> result) {
-  if (!result.ok())
-    return makeError(result.message());
-  return std::move(*result);
-}
 
 namespace {
 /// Lines as ids, and what the model answers in f32.

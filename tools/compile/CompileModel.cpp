@@ -319,7 +319,7 @@ compileArtifact(ModuleOp module, const CompileOptions &options,
   }
   if (!options.isTrial)
     showProgress("writing " + llvm::Twine(options.output));
-  auto lost = writeArtifact(options.output, contents);
+  auto lost = writeArtifact(options, contents);
   if (!lost)
     return lost.takeError();
   if (!options.isTrial)

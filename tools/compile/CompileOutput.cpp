@@ -1,6 +1,7 @@
 #include "tools/compile/CompileOutput.h"
-#include "lib/Artifact/OutputFile.h"
-#include "lib/Support/Error.h"
+#include "tools/RuntimeErrors.h"
+#include "tools/SignalCleanup.h"
+#include "tools/WholeFile.h"
 #include "tools/compile/CompileProgress.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -30,24 +31,40 @@ llvm::Error heddle::printText(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
+/// Calls `write` with the stream of a file that is there whole or not at all.
+static llvm::Error
+writeFile(const std::string &path, WholeFile::Kind kind, mode_t mode,
+          llvm::function_ref<void(llvm::raw_fd_ostream &)> write) {
+  SignalCleanup cleanup;
+  Result<WholeFile> file = WholeFile::create(path, kind, mode);
+  if (!file.ok())
+    return toError(file.status());
+  cleanup.watch(file->temporaryPath());
+  llvm::raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
+  write(stream);
+  if (std::error_code error = takeError(stream))
+    return toError(file->failure(error.value()));
+  return toError(file->keep());
+}
+
 llvm::Error heddle::writeText(llvm::StringRef path, llvm::StringRef text) {
   if (path == "-")
     return printText(text);
-  auto file = OutputFile::create(path, OutputFile::Kind::Text);
-  if (!file)
-    return file.takeError();
-  llvm::raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
-  stream << text;
-  if (std::error_code error = takeError(stream))
-    return cannotWrite(path, error.message());
-  return file->keep();
+  return writeFile(path.str(), WholeFile::Kind::Text, 0666,
+                   [&](llvm::raw_fd_ostream &stream) { stream << text; });
 }
 
-/// An error where no file can be put there: better known before the work.
-static llvm::Error checkWritable(llvm::StringRef path, OutputFile::Kind kind) {
-  if (path.empty() || (path == "-" && kind == OutputFile::Kind::Text))
-    return llvm::Error::success();
-  return OutputFile::create(path, kind).takeError();
+llvm::Expected<std::vector<LostWeights>>
+heddle::writeArtifact(const CompileOptions &options,
+                      const ArtifactContents &contents) {
+  std::vector<LostWeights> lost;
+  mode_t mode = contents.runner.empty() ? 0666 : 0777;
+  if (llvm::Error error = writeFile(options.output, WholeFile::Kind::Binary,
+                                    mode, [&](llvm::raw_fd_ostream &stream) {
+                                      lost = writeArtifact(stream, contents);
+                                    }))
+    return std::move(error);
+  return lost;
 }
 
 /// The files that are read.
@@ -87,7 +104,7 @@ static llvm::Error checkOutput(const CompileOptions &options,
 /// The file that a path names through links, which need not be there yet: its
 /// folder, without links, and its name.
 static std::string placeOf(llvm::StringRef name) {
-  std::string path = followLinks(name);
+  std::string path = followLinks(name.str());
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   llvm::SmallString<256> place;
   if (path.empty() ||
@@ -119,14 +136,14 @@ llvm::Error heddle::checkOutput(const CompileOptions &options) {
        {options.output, options.explore, options.writeWeights})
     if (llvm::Error error = ::checkOutput(options, path))
       return error;
-  constexpr auto text = OutputFile::Kind::Text,
-                 binary = OutputFile::Kind::Binary;
+  constexpr auto text = WholeFile::Kind::Text, binary = WholeFile::Kind::Binary;
   for (auto [path, kind] :
        {std::pair(options.output, options.makesArtifact() ? binary : text),
         {options.explore, text},
         {options.writeWeights, binary}})
-    if (llvm::Error error = checkWritable(path, kind))
-      return error;
+    if (!path.empty() && (path != "-" || kind == binary))
+      if (llvm::Error error = toError(checkWritable(path, kind)))
+        return error;
   return llvm::Error::success();
 }
 

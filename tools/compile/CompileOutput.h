@@ -3,7 +3,7 @@
 #ifndef HEDDLE_TOOLS_COMPILE_COMPILEOUTPUT_H
 #define HEDDLE_TOOLS_COMPILE_COMPILEOUTPUT_H
 
-#include "lib/Artifact/PlacedTensors.h"
+#include "lib/Artifact/ArtifactWriter.h"
 #include "tools/compile/CompileOptions.h"
 #include "llvm/Support/Error.h"
 
@@ -18,6 +18,12 @@ llvm::Error printText(llvm::StringRef text);
 
 /// Writes a text to a file, whole or not at all, or to standard output for "-".
 llvm::Error writeText(llvm::StringRef path, llvm::StringRef text);
+
+/// Writes an artifact to options.output, whole or not at all. With a runner the
+/// file may be executed by whom the process's umask admits. Returns the tensors
+/// with weights that are NaN or infinite.
+llvm::Expected<std::vector<LostWeights>>
+writeArtifact(const CompileOptions &options, const ArtifactContents &contents);
 
 /// A sentence on one line: names from files may hold anything.
 std::string toOneLine(std::string sentence);

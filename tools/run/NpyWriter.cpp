@@ -37,7 +37,7 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
         elements > std::numeric_limits<int64_t>::max() / 8)
       return Status::error("cannot write '", path, "': an array of ", shape[0],
                            " x ", shape[1], " x ", shape[2], " is too large");
-  Result<WholeFile> file = WholeFile::create(path);
+  Result<WholeFile> file = WholeFile::create(path, WholeFile::Kind::Binary);
   if (!file.ok())
     return file.status();
   NpyWriter writer(std::move(*file), shape);

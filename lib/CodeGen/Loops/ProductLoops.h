@@ -1,7 +1,7 @@
 //===- ProductLoops.h - Products with weights, as loops ---------*- C++ -*-===//
 //
 // x W + b of one row, and the row in fewer bits: the reference of linear, ffn,
-// candidate_logits, quantize and round, in the order that Layers.td and
+// candidate_logits, quantize and round, in the order that Linear.td and
 // Quantization.td state; short floats are widened, multiplied and added in f32,
 // ascending.
 //

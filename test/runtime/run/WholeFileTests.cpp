@@ -82,6 +82,27 @@ TEST_F(WholeFileTest, pipes_and_devices_receive_it) {
   EXPECT_EQ(countFiles(), 1u);
 }
 
+TEST_F(WholeFileTest, standard_output_is_named) {
+  int before = dup(STDOUT_FILENO);
+  fflush(stdout);
+  close(STDOUT_FILENO);
+  std::string sentence = writeWholeFile("-", "text").message();
+  dup2(before, STDOUT_FILENO);
+  close(before);
+  EXPECT_EQ(sentence, "cannot write standard output: Bad file descriptor");
+}
+
+TEST_F(WholeFileTest, a_file_has_the_mode_that_the_umask_leaves) {
+  mode_t before = umask(027);
+  Result<WholeFile> file =
+      WholeFile::create(folder + "file", WholeFile::Kind::Binary, 0777);
+  umask(before);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->keep().ok());
+  EXPECT_EQ(std::filesystem::status(folder + "file").permissions(),
+            std::filesystem::perms(0750));
+}
+
 TEST_F(WholeFileTest, open_files_go_on) {
   std::string path = folder + "file";
   int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
@@ -104,6 +125,8 @@ TEST_F(WholeFileTest, leaves_nothing_that_is_not_kept) {
   EXPECT_EQ(countFiles(), 0u);
   EXPECT_EQ(checkWritable(folder).message(),
             "cannot write '" + folder + "': it is not a regular file");
+  EXPECT_EQ(checkWritable("/none/file").message(),
+            "cannot write '/none/file': No such file or directory");
 }
 
 } // namespace

@@ -1,0 +1,126 @@
+//===- AttentionForms.cpp - Attention in steps and chunks -----------------===//
+//
+// The step form of self-attention appends keys and values to caches and attends
+// to them; their size follows from the reach of the mask alone. Over a memory
+// that does not depend on the target nothing is kept: rows read it by sentence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attention/Attention.h"
+
+using namespace mlir;
+using namespace heddle;
+
+FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
+  auto axis = [&](OpOperand &operand) {
+    return axes[operand.getOperandNumber()];
+  };
+  std::optional<int64_t> query = axis(getQueryMutable()),
+                         key = axis(getKeyMutable()),
+                         value = axis(getValueMutable());
+  auto refuse = [&] {
+    return emitOpError("cannot be evaluated position by position: ");
+  };
+  if (query != 1)
+    return refuse() << "its keys depend on the target, its queries do not";
+  if (key != value || (key && key != 1))
+    return refuse() << "of its keys and values only one depends on the target";
+  if (!key)
+    return 1;
+  std::optional<int64_t> lookahead =
+      getMask() ? getMaskOp().reach().lookahead : std::nullopt;
+  if (!lookahead)
+    return refuse() << "its mask lets a query see all later positions (is "
+                       "'transformer.mask.causal' missing?)";
+  if (*lookahead > 0)
+    return refuse() << "its mask lets a query see " << *lookahead
+                    << (*lookahead == 1 ? " later position"
+                                        : " later positions")
+                    << " (is 'transformer.mask.causal' missing?)";
+  return 1;
+}
+
+/// Slots of the cache that no later position takes: those of a ring's first
+/// keys. A cache of all positions has no ring.
+static int64_t pinnedSlots(AttentionOp op) {
+  Reach reach = op.getMaskOp().reach();
+  return reach.lookback ? reach.pinned : 0;
+}
+
+SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
+  if (!axes[getKeyMutable().getOperandNumber()])
+    return {};
+  // As many positions as the mask looks back, the query's own, and what is
+  // pinned for good.
+  std::optional<int64_t> slots = getMaskOp().reach().lookback;
+  int64_t pinned = pinnedSlots(*this);
+  if (slots)
+    *slots += 1 + pinned;
+  auto cache = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return StateType{
+        RankedTensorType::get({ShapedType::kDynamic, type.getDimSize(2)},
+                              type.getElementType()),
+        slots, pinned};
+  };
+  return {cache(getKey()), cache(getValue())};
+}
+
+SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
+                                          StepContext &step) {
+  bool shared = !step.axes[getKeyMutable().getOperandNumber()];
+  Value key = step.lookup(getKey()), value = step.lookup(getValue());
+  SmallVector<Value> results(1);
+  IntegerAttr pinned =
+      builder.getI64IntegerAttr(shared ? 0 : pinnedSlots(*this));
+  if (!shared) {
+    auto append = [&](Value source, Value cache) {
+      return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
+                                   step.positions, step.caches, cache, pinned)
+          .getOutput();
+    };
+    key = append(key, step.states[0]);
+    value = append(value, step.states[1]);
+    results.append({key, value});
+  }
+  AttentionSpec spec;
+  spec.query = step.lookup(getQuery());
+  spec.key = key;
+  spec.value = value;
+  spec.mask = step.lookup(getMask());
+  spec.positions = step.positions;
+  spec.sentences = step.sentences;
+  if (!shared && step.history)
+    spec.history = step.history;
+  else if (!shared)
+    spec.caches = step.caches;
+  spec.isShared = shared;
+  spec.pinned = pinned.getInt();
+  spec.heads = getHeads();
+  spec.kvHeads = getKvHeadsAttr();
+  spec.scale = getScaleAttr();
+  spec.rounds = getRoundsAttr();
+  spec.normalizer = getNormalizer();
+  auto attention = AttentionOp::create(builder, getLoc(), spec);
+  for (auto [from, to] :
+       llvm::zip(getOperation()->getRegions(), attention->getRegions()))
+    from.cloneInto(&to, step.mapping);
+  results.front() = attention.getOutput();
+  return results;
+}
+
+SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
+                                           ChunkContext &chunk) {
+  SmallVector<Value> results = cloneForChunk(*this, builder, chunk);
+  if (!chunk.axes[getKeyMutable().getOperandNumber()])
+    return results;
+  auto attention = results.front().getDefiningOp<AttentionOp>();
+  IntegerAttr pinned = builder.getI64IntegerAttr(pinnedSlots(*this));
+  for (auto [source, cache] : llvm::zip_equal(
+           ValueRange{attention.getKey(), attention.getValue()}, chunk.states))
+    results.push_back(CacheFillOp::create(builder, getLoc(), cache.getType(),
+                                          source, chunk.lengths, chunk.caches,
+                                          cache, pinned)
+                          .getOutput());
+  return results;
+}
