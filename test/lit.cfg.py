@@ -79,11 +79,11 @@ if runs("unshare", "-rm", "true"):
     config.available_features.add("mount-namespace")
 if runs("chroot", "/", "true") or runs("unshare", "-r", "chroot", "/", "true"):
     config.available_features.add("chroot")
-# Where ptxas is, if it is in none of its usual places.
 # Processes that run the same kernels compile them once.
 config.environment["HEDDLE_EMULATOR_OBJECTS"] = os.path.join(
     config.test_exec_root, "emulator", "objects"
 )
+# Where ptxas is, if it is in none of its usual places.
 if "HEDDLE_PTXAS" in os.environ:
     config.environment["HEDDLE_PTXAS"] = os.environ["HEDDLE_PTXAS"]
 if runs(os.path.join(config.test_source_root, "tools", "check-ptx"), "--find"):

@@ -189,3 +189,11 @@ MaskParts heddle::splitMask(OpBuilder &builder, Value mask) {
   }
   return parts;
 }
+
+void heddle::eraseUnusedMasks(Operation *root) {
+  SmallVector<MaskOpInterface> masks;
+  root->walk([&](MaskOpInterface mask) { masks.push_back(mask); });
+  for (MaskOpInterface mask : llvm::reverse(masks))
+    if (mask->use_empty())
+      mask->erase();
+}

@@ -48,6 +48,9 @@ struct MaskParts {
 /// builder's place. A list below a `not` is no part: tiles evaluate it.
 MaskParts splitMask(mlir::OpBuilder &builder, mlir::Value mask);
 
+/// Erases the masks below `root` that nothing uses, nor a mask that is used.
+void eraseUnusedMasks(mlir::Operation *root);
+
 } // namespace heddle
 
 #endif // HEDDLE_DIALECT_MASKS_MASKPARTS_H

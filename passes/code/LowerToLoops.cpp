@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/masks/MaskParts.h"
 #include "lib/CodeGen/Loops/AttentionLoops.h"
 #include "lib/CodeGen/Loops/ChoiceLoops.h"
 #include "lib/CodeGen/Loops/LinearAttentionLoops.h"
@@ -481,12 +481,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
     if (getOperation().walk<WalkOrder::PreOrder>(lowerAll).wasInterrupted() ||
         getOperation().walk<WalkOrder::PreOrder>(lowerLookups).wasInterrupted())
       return signalPassFailure();
-    // Masks were only descriptions: nothing uses them any more.
-    SmallVector<MaskOpInterface> masks;
-    getOperation().walk([&](MaskOpInterface mask) { masks.push_back(mask); });
-    for (MaskOpInterface mask : llvm::reverse(masks))
-      if (mask->use_empty())
-        mask->erase();
+    // Masks were only descriptions.
+    eraseUnusedMasks(getOperation());
   }
 };
 } // namespace

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/masks/MaskParts.h"
 #include "lib/CodeGen/Loops/RowOperands.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -157,16 +157,8 @@ struct OutlineKernels : heddle::impl::OutlineKernelsPassBase<OutlineKernels> {
     });
     for (DestinationOpInterface op : layers)
       outline(op, symbols);
-    eraseUnusedMasks();
-  }
-
-  /// Masks that kernels have copies of.
-  void eraseUnusedMasks() {
-    SmallVector<MaskOpInterface> masks;
-    getOperation().walk([&](MaskOpInterface mask) { masks.push_back(mask); });
-    for (MaskOpInterface mask : llvm::reverse(masks))
-      if (mask->use_empty())
-        mask->erase();
+    // Kernels have copies of them.
+    eraseUnusedMasks(getOperation());
   }
 };
 } // namespace

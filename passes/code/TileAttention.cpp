@@ -164,26 +164,14 @@ void AttentionTiler::forGroupOf(Value head,
                                 function_ref<void(const Group &)> body) {
   if (groups.size() == 1)
     return body(groups.front());
-  SmallVector<int64_t> cases;
   // The number of the head's group: one after the other, as heads are few.
   Value number = loops.index(0);
-  for (auto [index, group] : llvm::enumerate(groups))
-    for (int64_t each : group.heads)
-      if (index > 0)
-        number = loops.select(loops.equal(head, loops.index(each)),
-                              loops.index(index), number);
   for (size_t index = 1; index < groups.size(); ++index)
-    cases.push_back(index);
-  auto branch = scf::IndexSwitchOp::create(
-      loops.builder, loops.loc, TypeRange(), number, cases, cases.size());
-  for (auto [index, group] : llvm::enumerate(groups)) {
-    Region &region = index == 0 ? branch.getDefaultRegion()
-                                : branch.getCaseRegions()[index - 1];
-    OpBuilder::InsertionGuard guard(loops.builder);
-    loops.builder.createBlock(&region);
-    body(group);
-    scf::YieldOp::create(loops.builder, loops.loc);
-  }
+    for (int64_t each : groups[index].heads)
+      number = loops.select(loops.equal(head, loops.index(each)),
+                            loops.index(index), number);
+  loops.choose(number, groups.size(),
+               [&](int64_t index) { body(groups[index]); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -91,6 +91,22 @@ void Loops::ifElse(Value condition, function_ref<void()> then,
       });
 }
 
+void Loops::choose(Value number, int64_t count,
+                   function_ref<void(int64_t)> body) {
+  // 0 is the default.
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(1, count));
+  auto choice = scf::IndexSwitchOp::create(builder, loc, TypeRange(), number,
+                                           cases, cases.size());
+  for (int64_t each = 0; each < count; ++each) {
+    Region &region = each == 0 ? choice.getDefaultRegion()
+                               : choice.getCaseRegions()[each - 1];
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&region);
+    body(each);
+    scf::YieldOp::create(builder, loc);
+  }
+}
+
 Value Loops::ifYield(Value condition, function_ref<Value()> then,
                      Value otherwise) {
   return scf::IfOp::create(

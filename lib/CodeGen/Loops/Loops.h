@@ -42,6 +42,10 @@ public:
   void ifThen(mlir::Value condition, llvm::function_ref<void()> then);
   void ifElse(mlir::Value condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
+  /// switch (number): body(0), body(1), ..., body(count - 1), in this order in
+  /// the code; what is no case is 0.
+  void choose(mlir::Value number, int64_t count,
+              llvm::function_ref<void(int64_t)> body);
   /// if condition: then() else otherwise.
   mlir::Value ifYield(mlir::Value condition,
                       llvm::function_ref<mlir::Value()> then,

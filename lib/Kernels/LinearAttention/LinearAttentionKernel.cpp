@@ -58,12 +58,31 @@ static Value countKeys(VectorLoops &loops, Value keys, Value lengths,
                      loops.index(0), count);
 }
 
-static Value multiply(VectorLoops &loops, Value lhs, Value rhs) {
-  return loops.builder.createOrFold<arith::MulIOp>(loops.loc, lhs, rhs);
-}
-static Value remainder(VectorLoops &loops, Value lhs, int64_t rhs) {
-  return arith::RemUIOp::create(loops.builder, loops.loc, lhs,
-                                loops.index(rhs));
+namespace {
+/// What a task computes with: a block of value columns of a head of a sentence.
+struct ValueBlock {
+  Value sentence, head, block;
+  /// [n, k] of the head, [n, width] of the block, and how many keys there are.
+  Value keys, values, keyCount;
+};
+} // namespace
+
+/// The block of a task, out of `blocks` of `width` columns for each of `heads`.
+template <typename Op>
+static ValueBlock findBlock(Op op, Value task, int64_t heads, int64_t blocks,
+                            int64_t width, VectorLoops &loops) {
+  ValueBlock found;
+  found.sentence = loops.udiv(task, heads * blocks);
+  Value valueHead = loops.urem(task, heads * blocks);
+  found.head = loops.udiv(valueHead, blocks);
+  found.block = loops.urem(valueHead, blocks);
+  found.keys = headRows(loops, op.getKey(), found.sentence, found.head,
+                        sizeOf(op.getKey(), 2) / heads);
+  found.values =
+      headRows(loops, op.getValue(), found.sentence, valueHead, width);
+  found.keyCount =
+      countKeys(loops, op.getKey(), op.getLengths(), found.sentence);
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,14 +116,8 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
   kernel.forEachRow(units, work, [&](Value unit) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
-    Value sentence = loops.udiv(unit, kvHeads * blocks);
-    Value valueHead = remainder(loops, unit, kvHeads * blocks);
-    Value kvHead = loops.udiv(valueHead, blocks);
-    Value block = remainder(loops, valueHead, blocks);
-    Value keys = headRows(loops, op.getKey(), sentence, kvHead, keyWidth);
-    Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
+    ValueBlock at = findBlock(op, unit, kvHeads, blocks, width, loops);
     Value length = loops.size(op.getQuery(), 1);
-    Value keyCount = countKeys(loops, op.getKey(), op.getLengths(), sentence);
     Value sums = tiles.takeSums(), totals = tiles.takeTotals();
     tiles.takeKeys();
     tiles.takeQueries();
@@ -115,15 +128,15 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
       Value count = loops.min(loops.sub(length, first),
                               loops.index(ChunkProducts::kChunk));
       Value chunkKeys =
-          loops.clamp(loops.sub(keyCount, first), loops.index(0), count);
-      tiles.loadKeys({keys, first, chunkKeys}, values);
+          loops.clamp(loops.sub(at.keyCount, first), loops.index(0), count);
+      tiles.loadKeys({at.keys, first, chunkKeys}, at.values);
       tiles.beginCausal(totals, count, chunkKeys);
-      forEachQueryHead(loops, kvHead, group, 0, [&](Value head) {
+      forEachQueryHead(loops, at.head, group, 0, [&](Value head) {
         Value queries =
-            headRows(loops, op.getQuery(), sentence, head, keyWidth);
-        Value resultHead = loops.add(loops.mul(head, blocks), block);
-        Value result = headRows(loops, op.getDestinations().front(), sentence,
-                                resultHead, width);
+            headRows(loops, op.getQuery(), at.sentence, head, keyWidth);
+        Value resultHead = loops.add(loops.mul(head, blocks), at.block);
+        Value result = headRows(loops, op.getDestinations().front(),
+                                at.sentence, resultHead, width);
         tiles.loadQueries({queries, first, count}, tiles.causalTotals());
         tiles.readCausal(sums, {result, first, count});
       });
@@ -143,7 +156,7 @@ static void emitStep(LinearAttentionOp op, RowKernel &kernel) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
     Value row = loops.udiv(unit, kvHeads);
-    Value kvHead = remainder(loops, unit, kvHeads);
+    Value kvHead = loops.urem(unit, kvHeads);
     Value one = loops.index(1);
     Value sums =
         sumsOfHead(loops, op.getSums(), row, kvHead, loops.index(0), width);
@@ -194,29 +207,24 @@ void heddle::emitKernel(LinearAttentionSumsOp op, RowKernel &kernel) {
   kernel.forEachRow(units, work, [&](Value unit) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
-    Value sentence = loops.udiv(unit, heads * blocks);
-    Value valueHead = remainder(loops, unit, heads * blocks);
-    Value head = loops.udiv(valueHead, blocks);
-    Value block = remainder(loops, valueHead, blocks);
-    Value keys = headRows(loops, op.getKey(), sentence, head, keyWidth);
-    Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
-    Value keyCount = countKeys(loops, op.getKey(), op.getLengths(), sentence);
-    Value sums = sumsOfHead(loops, op.getDestinations()[0], sentence, head,
-                            loops.mul(block, width), width);
-    Value totals = totalsOfHead(loops, op.getDestinations()[1], sentence, head);
+    ValueBlock at = findBlock(op, unit, heads, blocks, width, loops);
+    Value sums = sumsOfHead(loops, op.getDestinations()[0], at.sentence,
+                            at.head, loops.mul(at.block, width), width);
+    Value totals =
+        totalsOfHead(loops, op.getDestinations()[1], at.sentence, at.head);
     // Totals are those of all blocks: the first one makes them.
     auto ofFirstBlock = [&](function_ref<void()> body) {
       blocks == 1 ? body()
-                  : loops.ifThen(loops.equal(block, loops.index(0)), body);
+                  : loops.ifThen(loops.equal(at.block, loops.index(0)), body);
     };
     tiles.takeKeys();
     tiles.clearSums(sums);
     ofFirstBlock([&] { tiles.clearTotals(totals); });
-    loops.each(loops.index(0), keyCount, ChunkProducts::kChunk,
+    loops.each(loops.index(0), at.keyCount, ChunkProducts::kChunk,
                [&](Value first) {
-                 Value count = loops.min(loops.sub(keyCount, first),
+                 Value count = loops.min(loops.sub(at.keyCount, first),
                                          loops.index(ChunkProducts::kChunk));
-                 tiles.loadKeys({keys, first, count}, values);
+                 tiles.loadKeys({at.keys, first, count}, at.values);
                  tiles.addSums(sums, count);
                  ofFirstBlock([&] { tiles.addTotals(totals, count); });
                });
@@ -238,7 +246,7 @@ static void emitReadStep(LinearAttentionReadOp op, RowKernel &kernel) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
     Value row = loops.udiv(unit, heads);
-    Value head = remainder(loops, unit, heads);
+    Value head = loops.urem(unit, heads);
     Value kvHead = loops.udiv(head, group);
     Value sentence = loops.toIndex(loops.load(op.getSentences(), row));
     Value one = loops.index(1);
@@ -263,19 +271,15 @@ void heddle::emitKernel(LinearAttentionReadOp op, RowKernel &kernel) {
   ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
   VectorLoops &loops = tiles.getLoops();
   Value length = loops.size(op.getQuery(), 1);
-  Value chunks = arith::CeilDivUIOp::create(loops.builder, loops.loc, length,
-                                            loops.index(ChunkProducts::kChunk));
+  Value chunks = loops.uceilDiv(length, loops.index(ChunkProducts::kChunk));
   Value units =
-      multiply(loops, loops.mul(loops.size(op.getQuery(), 0), heads), chunks);
+      loops.mul(loops.mul(loops.size(op.getQuery(), 0), heads), chunks);
   int64_t work = ChunkProducts::kChunk * keyWidth * width / kProductsOfElement;
   kernel.forEachRow(units, work, [&](Value unit) {
-    auto divide = [&](Value lhs, Value rhs) -> Value {
-      return arith::DivUIOp::create(loops.builder, loops.loc, lhs, rhs);
-    };
-    Value sentenceHead = divide(unit, chunks);
-    Value chunk = loops.sub(unit, multiply(loops, sentenceHead, chunks));
+    Value sentenceHead = loops.udiv(unit, chunks);
+    Value chunk = loops.sub(unit, loops.mul(sentenceHead, chunks));
     Value sentence = loops.udiv(sentenceHead, heads);
-    Value head = remainder(loops, sentenceHead, heads);
+    Value head = loops.urem(sentenceHead, heads);
     Value kvHead = loops.udiv(head, group);
     Value first = loops.mul(chunk, ChunkProducts::kChunk);
     Value count =

@@ -172,12 +172,7 @@ SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
   Location loc = code.loc;
   SmallVector<Value> carried = {code.vote(isSeen)};
   llvm::append_range(carried, sums);
-  auto before = [&](OpBuilder &, Location, ValueRange now) {
-    Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                         now[0], code.i32(0));
-    scf::ConditionOp::create(builder, loc, isLeft, now);
-  };
-  auto addFirst = [&](OpBuilder &, Location, ValueRange now) {
+  return code.whileVoted(carried, [&](ValueRange now) {
     Value lane = math::CountTrailingZerosOp::create(builder, loc, now[0]);
     Value w = code.fromLane(probability, lane);
     SmallVector<Value> place = query.keyAt(indexOf(first, code.toIndex(lane)));
@@ -190,11 +185,8 @@ SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
       Value v = query.loadValue(place, column);
       next.push_back(math::FmaOp::create(builder, loc, w, v, sum));
     }
-    scf::YieldOp::create(builder, loc, next);
-  };
-  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
-                                   carried, before, addFirst);
-  return SmallVector<Value>(loop.getResults().drop_front());
+    return next;
+  });
 }
 
 /// All tiles of keys of which the mask says that the query may see some.

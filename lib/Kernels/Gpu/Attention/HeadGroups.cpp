@@ -79,23 +79,12 @@ void HeadGroups::forGroupOf(Value head, BlockCode &code,
   if (groups.size() == 1)
     return body(groups.front());
   Value number = code.index(0);
-  SmallVector<int64_t> cases;
-  for (size_t index = 1; index < groups.size(); ++index) {
-    cases.push_back(index);
+  for (size_t index = 1; index < groups.size(); ++index)
     for (int64_t each : groups[index].heads.heads)
       number = code.select(code.equal(head, code.i32(each)), code.index(index),
                            number);
-  }
-  auto choice = scf::IndexSwitchOp::create(code.builder, code.loc, TypeRange(),
-                                           number, cases, cases.size());
-  for (auto [index, group] : llvm::enumerate(groups)) {
-    Region &region = index == 0 ? choice.getDefaultRegion()
-                                : choice.getCaseRegions()[index - 1];
-    OpBuilder::InsertionGuard guard(code.builder);
-    code.builder.createBlock(&region);
-    body(group);
-    scf::YieldOp::create(code.builder, code.loc);
-  }
+  code.choose(number, groups.size(),
+              [&](int64_t index) { body(groups[index]); });
 }
 
 void HeadGroups::forBlock(

@@ -223,12 +223,7 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
   };
   // Lanes whose logit is to be inserted, values and ids.
   SmallVector<Value> carried = {code.vote(isBetter(list[0])), list[0], list[1]};
-  auto before = [&](OpBuilder &, Location, ValueRange now) {
-    Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                         now[0], code.i32(0));
-    scf::ConditionOp::create(builder, loc, isLeft, now);
-  };
-  auto insertFirst = [&](OpBuilder &, Location, ValueRange now) {
+  return code.whileVoted(carried, [&](ValueRange now) {
     Value from = math::CountTrailingZerosOp::create(builder, loc, now[0]);
     Value value = code.fromLane(logits, from), id = code.fromLane(ids, from);
     // Behind those that are as large: their ids come first.
@@ -247,11 +242,8 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
     // Those behind this lane that are above what is last now.
     Value behind = arith::ShLIOp::create(builder, loc, code.i32(-2), from);
     Value left = code.bitAnd(code.vote(isBetter(values)), behind);
-    scf::YieldOp::create(builder, loc, ValueRange{left, values, listed});
-  };
-  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
-                                   carried, before, insertFirst);
-  return SmallVector<Value>(loop.getResults().drop_front());
+    return SmallVector<Value>{left, values, listed};
+  });
 }
 
 /// Where a record has a place of its list.

@@ -261,6 +261,20 @@ Value BlockCode::vote(Value condition) {
                                   NVVM::VoteSyncKind::ballot));
 }
 
+SmallVector<Value>
+BlockCode::whileVoted(ValueRange carried,
+                      function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto loop = scf::WhileOp::create(
+      builder, loc, carried.getTypes(), carried,
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::ConditionOp::create(builder, loc, notEqual(now[0], i32(0)), now);
+      },
+      [&](OpBuilder &, Location, ValueRange now) {
+        scf::YieldOp::create(builder, loc, body(now));
+      });
+  return SmallVector<Value>(loop.getResults().drop_front());
+}
+
 Value BlockCode::mostOfLanes(Value value) {
   return NVVM::ReduxOp::create(builder, loc, value.getType(), value,
                                NVVM::ReduxKind::UMAX, i32(kAllLanes));

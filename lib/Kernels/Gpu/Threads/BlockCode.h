@@ -112,6 +112,12 @@ public:
   mlir::Value fromLaneBefore(mlir::Value value);
   /// A bit of an i32 for each lane whose condition holds.
   mlir::Value vote(mlir::Value condition);
+  /// carried = body(carried) while its first value, a vote or what is left of
+  /// one, has a bit; the others behind the last time.
+  llvm::SmallVector<mlir::Value> whileVoted(
+      mlir::ValueRange carried,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
+          body);
   /// Of i32 without signs.
   mlir::Value mostOfLanes(mlir::Value value);
   mlir::Value leastOfLanes(mlir::Value value);
