@@ -88,8 +88,8 @@ static LogicalResult verifyTableType(EmbeddingOp op) {
   if (!scales) {
     if (!element.isF32() && !op.getWiden() &&
         (op.hasPositions() || !op.getScale().isExactlyValue(1.0)))
-      return op.emitOpError("looks ")
-             << element << " up as it is and expects no scale or positions";
+      return op.emitOpError("looks up ")
+             << element << " unchanged and expects no scale or positions";
     return success();
   }
   if (!element.isInteger(8) || table.getRank() != 2)

@@ -235,7 +235,7 @@ LogicalResult LinearOp::verify() {
     return failure();
   // linear_c8
   if (bool(getNorm()) + bool(getMultiplier()) + bool(getRounds()) > 1)
-    return emitOpError("expects one of norm, quantize and round");
+    return emitOpError("expects at most one of norm, quantize and round");
   if (getAlso() && !getResultElementType().isF32())
     return emitOpError("expects f32 beside 'also', found ")
            << getResultElementType();

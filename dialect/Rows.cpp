@@ -12,7 +12,8 @@ LogicalResult RowsOp::verify() {
   MemRefType type = getSource().getType();
   if (!type.getLayout().isIdentity() || !type.isDynamicDim(0) ||
       type.getNumDynamicDims() != 1)
-    return emitOpError("expects a dense buffer of any number of rows, found ")
+    return emitOpError("expects a dense buffer with only the first dimension "
+                       "dynamic, found ")
            << type;
   return success();
 }

@@ -39,7 +39,7 @@ LogicalResult RecurrenceOp::verify() {
            << rank << ", found " << forget << " and " << value;
   // recurrence_c2
   if (getStep() && !getDestination())
-    return emitOpError("expects a state behind 'into' in the step form");
+    return emitOpError("expects a state after 'into' in the step form");
   return verifyDestination(*this, forget.getShape());
 }
 
@@ -105,8 +105,7 @@ static LogicalResult verifyCache(Operation *op, StringRef what, Value written,
                                       << cache << ", expected one element type";
   // cache_append_c3, cache_fill_c3
   if (pinned < 0)
-    return op->emitOpError("expects no fewer than 0 pinned slots, found ")
-           << pinned;
+    return op->emitOpError("expects at least 0 pinned slots, found ") << pinned;
   return success();
 }
 

@@ -56,7 +56,7 @@ LogicalResult TakeRowsOp::verify() {
 
 FailureOr<int64_t> TakeRowsOp::timeAxis(TimeAxes) {
   return emitOpError("cannot be evaluated position by position: its tokens may "
-                     "be positions to come");
+                     "be later positions");
 }
 
 //===----------------------------------------------------------------------===//

@@ -51,7 +51,7 @@ static LogicalResult verifyColumns(Operation *op, int64_t columns) {
   if (columns % (columns > kPanelColumns ? kPanelColumns : 8) == 0)
     return success();
   return op->emitOpError("expects columns that are a multiple of 8, and of ")
-         << kPanelColumns << " where they are more, found " << columns;
+         << kPanelColumns << " if there are more, found " << columns;
 }
 
 /// Whether the panels of W are those of vectors of width `in`.
@@ -76,7 +76,8 @@ template <typename Op>
 static LogicalResult verifyScales(Op op, bool isOfIntegers) {
   if (isOfIntegers != bool(op.getWeightScales()) ||
       (op.getInputScales() && !isOfIntegers))
-    return op.emitOpError("expects scales of W with integers, and no others");
+    return op.emitOpError(
+        "expects scales of W for integers and no scales otherwise");
   if (op.getWeightScales() &&
       width(op.getWeightScales()) != width(op.getDestination()))
     return op.emitOpError("expects a scale for each of ")
@@ -85,7 +86,7 @@ static LogicalResult verifyScales(Op op, bool isOfIntegers) {
   bool isQuantised =
       shapedType(op.getDestination()).getElementType().isInteger(8);
   if (isQuantised != bool(op.getMultiplier()))
-    return op.emitOpError("expects a multiplier to write i8, and no other");
+    return op.emitOpError("expects a multiplier exactly if it writes i8");
   return success();
 }
 

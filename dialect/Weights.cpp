@@ -53,9 +53,9 @@ LogicalResult ParameterOp::verify() {
            << placed.getInt();
   // parameter_c4
   if (bool(getSource()) + bool(getParts()) + getZeros() > 1)
-    return emitOpError("expects one of a source, parts and zeros");
+    return emitOpError("expects at most one of a source, parts and zeros");
   if (bool(getDerivation()) != bool(getParts()))
-    return emitOpError("expects a derivation with parts, and no other");
+    return emitOpError("expects a derivation exactly if it has parts");
   if (!isStored() && getTransposed())
     return emitOpError("has parts or zeros and cannot be transposed");
   // parameter_c6

@@ -110,7 +110,7 @@ StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
   case Precision::F32:
     return dtype == "auto" && !isStoredQuantised(weight)
                ? "its weight is not stored as integers"
-               : "its weight is to be kept so";
+               : "its weight is to be kept in f32";
   }
 }
 

@@ -42,8 +42,8 @@ static LogicalResult checkForms(func::FuncOp function) {
               "\"step\", found "
            << forms;
   if (hasForm(function, "chunk") && !hasForm(function, "step"))
-    return function.emitError("has a chunk form without a step form, which "
-                              "would go on from what it leaves");
+    return function.emitError("has a chunk form but no step form, which would "
+                              "continue from the states of the chunk");
   return success();
 }
 
@@ -73,8 +73,8 @@ static void reportNoChunk(func::FuncOp decoder) {
     last = last->getOperand(0).getDefiningOp();
   reportDeclined("split-phases", last,
                  "@" + decoder.getSymName() +
-                     " decodes prefixes step by step, since what its results "
-                     "are made of has no rows of f32 that a chunk could take");
+                     " decodes prefixes step by step, since its results come "
+                     "from values without rows of f32 that a chunk could take");
 }
 
 /// The last one built stands first: prepare, step, beam, chunk.

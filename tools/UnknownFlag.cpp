@@ -87,7 +87,7 @@ std::string heddle::describeUnknownFlag(const std::string &argument,
   // Of a long flag that is nearly one it need not be said.
   if (!otherwise.empty() && (notes.empty() || !isLong))
     notes.push_back(std::string(otherwise) +
-                    " that begins with - follows a '--'");
+                    " that begins with - must follow a '--'");
   if (notes.empty())
     notes.push_back(page.name + " --help lists all");
   std::string sentence = "unknown flag '" + argument + "' (" + notes[0];
@@ -110,6 +110,6 @@ std::string heddle::describePrintedDash(const std::string &argument,
   std::vector<std::string_view> names = namesOf(page);
   if (dashes == 0 || std::find(names.begin(), names.end(), name) == names.end())
     return "";
-  return "'" + argument + "' begins with a dash of print, expected '--" +
+  return "'" + argument + "' begins with a typographic dash, expected '--" +
          std::string(rest) + "'";
 }

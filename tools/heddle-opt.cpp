@@ -25,18 +25,18 @@ static llvm::cl::OptionCategory maskOptions("Pictures of masks");
 static llvm::cl::opt<std::string>
     drawMasks("draw-masks", llvm::cl::cat(maskOptions),
               llvm::cl::value_desc("folder"),
-              llvm::cl::desc("Draw each mask, behind all passes: "
+              llvm::cl::desc("Draw each mask after all passes: "
                              "transformer-draw-masks"));
 static llvm::cl::opt<unsigned>
     maskLength("mask-length", llvm::cl::cat(maskOptions), llvm::cl::init(64),
-               llvm::cl::desc("Queries and keys of a picture"));
+               llvm::cl::desc("Queries and keys of a drawing"));
 static llvm::cl::opt<unsigned>
     maskHeads("mask-heads", llvm::cl::cat(maskOptions), llvm::cl::init(4),
-              llvm::cl::desc("How many heads that differ are drawn"));
+              llvm::cl::desc("How many different heads to draw at most"));
 static llvm::cl::opt<std::string>
     maskValues("mask-values", llvm::cl::cat(maskOptions),
                llvm::cl::value_desc("NAME=NUMBER,...; NAME=..."),
-               llvm::cl::desc("What arguments are that masks read"));
+               llvm::cl::desc("Values of the arguments that masks read"));
 
 /// Adds what --draw-masks asks for behind the passes of the command line.
 static void addPictures(MlirOptMainConfig &config) {

@@ -105,10 +105,11 @@ LogicalResult AttentionOp::verify() {
   // attention_c2
   int64_t pasts = getShared() + bool(getCaches()) + bool(getHistory());
   if (bool(getPositions()) != bool(getSentences()) || (pasts > 0 && !isStep()))
-    return emitOpError("expects 'at' and 'of' together, and both with "
-                       "'shared', 'in' and 'through'");
+    return emitOpError("expects 'at' and 'of' together, and both if "
+                       "'shared', 'in' or 'through' is given");
   if (pasts > 1)
-    return emitOpError("expects one of 'shared', 'in' and 'through', found ")
+    return emitOpError(
+               "expects at most one of 'shared', 'in' and 'through', found ")
            << pasts;
   if (getHistory() && shapedType(getHistory()).getRank() != 2)
     return emitOpError("expects a history [rows, positions], found ")
@@ -145,15 +146,15 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("expects a finite scale, found ") << getScaleAttr();
   // attention_c14
   if (!getSimilarity().empty() && getScaleAttr())
-    return emitOpError("has a scale beside a similarity region, which says all "
-                       "of a score");
+    return emitOpError("has a scale beside a similarity region, which computes "
+                       "the whole score");
   // attention_c6
   if (failed(verifyMaskOperands(*this)))
     return failure();
   // attention_c7
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
-    return emitOpError("expects a normalizer region exactly where the "
-                       "normalizer is 'region'");
+    return emitOpError(
+        "expects a normalizer region exactly if the normalizer is 'region'");
   // attention_c8, attention_c15
   if (failed(verifyMaskOf(*this)))
     return failure();

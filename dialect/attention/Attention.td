@@ -105,7 +105,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C4) without a similarity region queries and keys have one width a head.
     - (C5) regions have the arguments above and yield one f32.
     - (C6) a mask is the result of an op that implements MaskOpInterface.
-    - (C7) a normalizer region is given exactly where the normalizer is one.
+    - (C7) a normalizer region is given exactly if the normalizer is one.
     - (C8) a mask that tells heads apart has as many as the op: others would have
       no mask, or none would have its own.
     - (C9) regions hold elementwise ops of arith and math and

@@ -80,13 +80,13 @@ LogicalResult heddle::verifyProjected(AttentionOp op) {
   bool isKey = hasProjectedKeys(op),
        isValue = comeFrom<ProjectSequenceOp>(op.getValue());
   if (isKey != isValue)
-    return op.emitOpError("has keys and values of which only one is projected "
-                          "along the sequence");
+    return op.emitOpError("expects both keys and values projected along the "
+                          "sequence, or neither");
   if (!isKey || !op.getMask() || op.getMask().getDefiningOp<MaskFullOp>())
     return success();
-  return op.emitOpError("has a mask over keys that are projected along the "
-                        "sequence: each is made of all positions and has none "
-                        "itself");
+  return op.emitOpError(
+      "has a mask over keys that are projected along the "
+      "sequence: each mixes all positions and has none of its own");
 }
 
 bool heddle::hasTakenQueries(AttentionOp op) {
@@ -108,9 +108,9 @@ LogicalResult heddle::verifyTaken(AttentionOp op) {
   for (Operation *mask : masksOf(op)) {
     if (!knowsQueries(mask))
       continue;
-    InFlightDiagnostic error =
-        op.emitOpError("has queries that 'take_rows' lists, without positions "
-                       "of their own, but its mask knows positions of queries");
+    InFlightDiagnostic error = op.emitOpError(
+        "has queries from 'take_rows', which have no positions of their own, "
+        "but its mask compares positions of queries");
     error.attachNote(mask->getLoc()) << "the mask compares them here";
     return error;
   }

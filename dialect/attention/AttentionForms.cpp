@@ -24,7 +24,7 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
   if (query != 1)
     return refuse() << "its keys depend on the target, its queries do not";
   if (key != value || (key && key != 1))
-    return refuse() << "of its keys and values only one depends on the target";
+    return refuse() << "only one of its keys and values depends on the target";
   if (!key)
     return 1;
   std::optional<int64_t> lookahead =

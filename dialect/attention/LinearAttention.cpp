@@ -51,8 +51,8 @@ static LogicalResult verifyGroups(Operation *op, int64_t heads,
 static LogicalResult verifyMap(Operation *op, FeatureMap features,
                                Region &map) {
   if ((features == FeatureMap::Region) == map.empty())
-    return op->emitOpError("expects a region exactly where the features are "
-                           "one");
+    return op->emitOpError(
+        "expects a features region exactly if the features are 'region'");
   return verifyRegion(op, "features", map, Float32Type::get(op->getContext()));
 }
 
@@ -145,7 +145,7 @@ LogicalResult LinearAttentionOp::verify() {
     return emitOpError("expects neither lengths nor 'causal' in the step form, "
                        "which has one key a row");
   if (getStep() && getDestinations().empty())
-    return emitOpError("expects states behind 'into' in the step form");
+    return emitOpError("expects states after 'into' in the step form");
   // linear_attention_c3
   if (failed(verifyGroups(*this, heads, kvHeads)) ||
       failed(verifyHeads(*this, "query", getQuery(), heads)) ||
@@ -192,7 +192,7 @@ FailureOr<int64_t> LinearAttentionOp::timeAxis(TimeAxes axes) {
   if (axis(getQueryMutable()) != 1)
     return refuse() << "its keys depend on the target, its queries do not";
   if (key != axis(getValueMutable()) || (key && key != 1))
-    return refuse() << "of its keys and values only one depends on the target";
+    return refuse() << "only one of its keys and values depends on the target";
   if (!key)
     return refuse() << "its keys do not depend on the target (is "
                        "'transformer-split-linear-attention' missing?)";

@@ -99,7 +99,7 @@ def LinearAttentionOp
       each row has a key, and is causal without saying so.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) queries and keys have one width a head.
-    - (C5) a region is given exactly where the features are one; it has an
+    - (C5) a region is given exactly if the features are one; it has an
       argument of f32, yields f32, and holds elementwise ops of arith and math and
       `transformer.lookup`, on types that a score region of `attention` may have.
     - (C6) query, key and value have one element type, destinations f32.

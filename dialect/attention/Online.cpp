@@ -226,7 +226,7 @@ template <typename Op> static LogicalResult verifyHistory(Op op) {
   if (!op.getHistory() != !op.getCacheRows())
     return op.emitOpError("expects a history and the rows of a cache together");
   if (op.getHistory() && op.getKind() == OnlineKind::Block)
-    return op.emitOpError("expects a history of one query alone");
+    return op.emitOpError("expects a history for one query only");
   return success();
 }
 
@@ -268,7 +268,7 @@ static LogicalResult verifyCopies(OnlineProbabilitiesOp op) {
   if (isRow)
     std::swap(expected[0], expected[1]);
   if (isCopied != bool(op.getCopies()))
-    return op.emitOpError("expects copies of keys exactly where a similarity "
+    return op.emitOpError("expects copies of keys exactly if a similarity "
                           "region cannot read them in place");
   if (isCopied && memrefType(op.getCopies()).getShape() != ArrayRef(expected))
     return op.emitOpError("expects copies [")
@@ -291,8 +291,8 @@ LogicalResult OnlineProbabilitiesOp::verify() {
     return failure();
   // online_probabilities_c2
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
-    return emitOpError("expects a normalizer region exactly where the "
-                       "normalizer is 'region'");
+    return emitOpError(
+        "expects a normalizer region exactly if the normalizer is 'region'");
   // online_probabilities_c3
   if (hasSimilarity && isOfShortFloats(getQueries()))
     return emitOpError("expects queries of f32 before a similarity region, "
@@ -314,8 +314,8 @@ LogicalResult OnlineProbabilitiesOp::verify() {
            << getTile();
   if (isRow ? bool(getScores()) != isOfShortFloats(getKeys())
             : getScores() && !elementOf(getKeys()).isBF16())
-    return emitOpError("expects scores exactly with one query of short floats, "
-                       "or with a block of bf16");
+    return emitOpError("expects scores for one query exactly if keys are short "
+                       "floats, for a block only if they are bf16");
   if (!isRow && failed(verifyGroups(*this)))
     return failure();
   if (isRow && getScores() &&
@@ -325,7 +325,7 @@ LogicalResult OnlineProbabilitiesOp::verify() {
     return failure();
   // online_probabilities_c7
   if (getFetched() && (!getList() || !isRow))
-    return emitOpError("fetches values of a list of one query alone");
+    return emitOpError("fetches values only for a list of one query");
   // online_probabilities_c8
   if (getHistory() && getRemainder())
     return emitOpError("expects no history of a remainder's positions");
@@ -417,7 +417,7 @@ LogicalResult OnlineUpdateOp::verify() {
   if ((values.getRank() == 3) != isPaired ||
       (isPaired && values.getDimSize(2) != 2))
     return emitOpError(
-               "expects values in pairs where probabilities are, found ")
+               "expects values in pairs exactly if probabilities are, found ")
            << getProbabilities().getType() << " and " << values;
   return verifyAgree(*this, "width of values", values.getDimSize(1),
                      memrefType(getSums()).getDimSize(0));

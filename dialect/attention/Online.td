@@ -270,7 +270,7 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
     - (C1) queries, probabilities and sums have one number of columns, none for a row,
       and queries the width of keys, or any before a similarity region; probabilities
       has a row for each key of a tile.
-    - (C2) a normalizer region is given exactly where the normalizer is one.
+    - (C2) a normalizer region is given exactly if the normalizer is one.
     - (C3) queries, keys and probabilities have one element type, but queries that a
       similarity region reads, and probabilities beside f16 that are none of softmax,
       are f32. Tiles of short floats have an even number of keys; with a row of them

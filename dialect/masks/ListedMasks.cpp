@@ -37,9 +37,8 @@ static LogicalResult verifyAscending(Operation *op, StringRef name,
     bool isFill = mayFill && (list[at] < 0 || list[at] == last);
     if (list[at - 1] < list[at] || (isFill && list[at - 1] == list[at]))
       continue;
-    return op->emitOpError("expects ")
-           << name << " that ascend, found " << list[at] << " behind "
-           << list[at - 1];
+    return op->emitOpError("expects ") << name << " that ascend, found "
+                                       << list[at] << " after " << list[at - 1];
   }
   return success();
 }
@@ -48,7 +47,7 @@ static LogicalResult verifyAscending(Operation *op, StringRef name,
 static LogicalResult verifyCompressedRows(Operation *op, StringRef name,
                                           Value offsets, Value elements) {
   if (cast<ShapedType>(offsets.getType()).getDimSize(0) == 0)
-    return op->emitOpError("expects an offset at least, found ")
+    return op->emitOpError("expects at least one offset, found ")
            << offsets.getType();
   std::optional<SmallVector<int64_t>> at = constantsOf(offsets),
                                       listed = constantsOf(elements);
@@ -58,8 +57,8 @@ static LogicalResult verifyCompressedRows(Operation *op, StringRef name,
   for (size_t row = 0; row < at->size(); ++row)
     if ((*at)[row] < (row ? (*at)[row - 1] : 0) ||
         (!ShapedType::isDynamic(count) && (*at)[row] > count))
-      return op->emitOpError("expects offsets that do not decrease, inside of ")
-             << elements.getType() << ", found " << (*at)[row] << " at place "
+      return op->emitOpError("expects offsets that do not decrease, within ")
+             << elements.getType() << ", found " << (*at)[row] << " at index "
              << row;
   for (size_t row = 1; listed && row < at->size(); ++row)
     if (failed(verifyAscending(op, name,

@@ -65,8 +65,8 @@ LogicalResult heddle::passCallPointers(ModuleOp module,
       }
       auto caller = call->getParentOfType<func::FuncOp>();
       if (!mayHaveCall(caller)) {
-        call.emitOpError("of a kernel with a parallel loop stands neither in "
-                         "an entry point nor in a kernel");
+        call.emitOpError("calls a kernel with a parallel loop, but stands "
+                         "neither in an entry point nor in a kernel");
         return WalkResult::interrupt();
       }
       add(caller);

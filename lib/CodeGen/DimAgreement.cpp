@@ -85,9 +85,8 @@ LogicalResult DimAgreement::checkShared(Operation *op, Value list, Value rows) {
   StringAttr name = nameOf({list, 0});
   if (!name || name != nameOf({rows, 0}))
     return success();
-  return op->emitOpError(
-             "reads a list of all sentences that has an element for "
-             "each, dimension '")
+  return op->emitOpError("reads one list for all sentences, but the list has "
+                         "an element for each, dimension '")
          << name.getValue() << "'";
 }
 

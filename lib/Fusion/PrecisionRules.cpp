@@ -88,7 +88,8 @@ Precision PrecisionRules::precisionOf(ParameterOp parameter) {
 llvm::Error PrecisionRules::checkMatched() const {
   for (const Rule &rule : rules)
     if (!rule.isMatched)
-      return makeError("no weight of a product and no table has a name like '" +
-                       rule.names + "', which is to be kept");
+      return makeError(
+          "no weight of a product and no table has a name that matches '" +
+          rule.names + "', the pattern to keep");
   return llvm::Error::success();
 }

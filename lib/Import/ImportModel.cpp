@@ -86,7 +86,8 @@ static Expected<ImportedModel> importByKind(StringRef path,
   if (sys::fs::exists(config))
     return importHuggingFaceFolder(path, context, options);
   if (isMarianFolder(path) && options.randomSeed)
-    return makeError("'" + path + "' is a Marian folder, whose options stand " +
+    return makeError("'" + path +
+                     "' is a Marian folder, which has its options " +
                      "in its weights: random ones have no use");
   if (isMarianFolder(path))
     return importMarianFolder(path, context);

@@ -133,8 +133,7 @@ void LayerBuilder::expectEqual(ParameterOp declared,
   else if (std::optional<SourceAttr> source = declared.getSource();
            source && source->getEncoding() == Encoding::IntGemm8 &&
            source->getInputMultiplier() != inputMultiplierOf(parameter))
-    fail("tensor '" + parameter.name +
-         "' multiplies vectors of two multipliers");
+    fail("tensor '" + parameter.name + "' is used with two input multipliers");
 }
 
 FloatAttr LayerBuilder::inputMultiplierOf(const Parameter &parameter) {

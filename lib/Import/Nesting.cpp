@@ -57,9 +57,8 @@ Error checkNesting(StringRef text, StringRef path) {
     return Error::success();
   return makeError("'" + path + "' nests brackets or signs " + Twine(deepest) +
                    " deep, expected at most " + Twine(kMostNesting) +
-                   ", which line " +
-                   Twine(text.take_front(tooDeep).count('\n') + 1) +
-                   " is the first to exceed");
+                   ", first exceeded in line " +
+                   Twine(text.take_front(tooDeep).count('\n') + 1));
 }
 
 } // namespace heddle

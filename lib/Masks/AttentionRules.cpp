@@ -23,7 +23,7 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
     if (StringRef number = reader.takeWord();
         !number.empty() && all_of(number, isDigit))
       return reader.error(behind, "there is no layer -" + number +
-                                      ", they count from 1");
+                                      ": layers count from 1");
   auto [front, back] = name.rsplit('.');
   if (!back.empty() && all_of(back, isDigit)) {
     int64_t layer;
@@ -31,7 +31,8 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
     if (back.getAsInteger(10, layer) || layer < 1 ||
         layer > std::numeric_limits<int32_t>::max())
       return reader.error(place + front.size() + 1,
-                          "there is no layer " + back + ", they count from 1");
+                          "there is no layer " + back +
+                              ": layers count from 1");
     rule.layer = layer;
     name = front;
   }
@@ -41,7 +42,7 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
                                    suggestNearest(name, kAttentionKinds));
   rule.kind = static_cast<AttentionKind>(kind - kAttentionKinds);
   if (!reader.take(':'))
-    return reader.expected("':' behind the target");
+    return reader.expected("':' after the target");
   return Error::success();
 }
 

@@ -168,7 +168,7 @@ Error MaskParser::parseArgument(const MaskFunction &function, Part &call,
   const MaskParameter *parameter = llvm::find_if(
       parameters, [&](const MaskParameter &each) { return each.name == name; });
   if (!isNamed && parameter != parameters.end())
-    return ahead.expected("'=' behind '" + name + "'");
+    return ahead.expected("'=' after '" + name + "'");
   if (!isNamed)
     parameter = parameters.begin() + given;
   if (isNamed) {
@@ -180,8 +180,9 @@ Error MaskParser::parseArgument(const MaskFunction &function, Part &call,
     // Those that are left have names, too.
     given = parameters.size() + 1;
   } else if (given > parameters.size()) {
-    return reader.error(reader.place(), "an argument without a name stands "
-                                        "behind one that has a name");
+    return reader.error(
+        reader.place(),
+        "an argument without a name follows one that has a name");
   } else if (given++ == parameters.size()) {
     return reader.error(reader.place(),
                         "'" + formatSignature(function) +

@@ -157,7 +157,7 @@ Expected<int64_t> MaskProbe::number(Value value) {
   if (auto constant = cast_or_null<IntegerAttr>(evaluator.evaluate(value)))
     return constant.getInt();
   return makeError("it reads " + describeUnknown(evaluator.getUnknown()) +
-                   ", whose value is unknown");
+                   ", which has no known value");
 }
 
 Error MaskProbe::askPairs(const HeadCode &code, int64_t head, PairGrid &grid) {

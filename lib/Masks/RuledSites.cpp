@@ -52,7 +52,7 @@ static Error describeUnused(const AttentionRule &rule, ModuleOp module,
   return refuse(text, rule.place,
                 "the rule for '" + Twine(rule.target) + "' " +
                     (isNamed ? "has no effect, since later rules replace it"
-                             : "meets no attention, the module has " +
+                             : "matches no attention: the module has " +
                                    listLayers(module, sites)));
 }
 
@@ -63,13 +63,13 @@ static Error checkMask(const RuledSite &site, StringRef text) {
   if (auto other = rule.mask.findOtherHeads(op.getHeads()))
     return refuse(text, other->place,
                   "'" + other->function + "' tells " + Twine(other->heads) +
-                      " heads apart, '" + site.getName() + "' has " +
+                      " heads apart, but '" + site.getName() + "' has " +
                       Twine(op.getHeads()));
   if (hasProjectedKeys(op) && !rule.mask.isFull())
     return refuse(text, rule.place,
                   "the keys of '" + site.getName() +
-                      "' are projected along the sequence: each is made of all "
-                      "positions, and no mask has a meaning");
+                      "' are projected along the sequence: each mixes all "
+                      "positions, so no mask has a meaning");
   return Error::success();
 }
 

@@ -349,8 +349,8 @@ FailureOr<Value> RowTaker::take(Value full) {
     if (actsOnRows(full.getDefiningOp()))
       return recompute(full.getDefiningOp(), full);
     emitError(full.getLoc())
-        << "has no rows to take in a chunk: expected vectors of f32 of a "
-           "static width or a layer that acts on each of them alone, found "
+        << "has no rows to take in a chunk: expected f32 vectors of a static "
+           "width, or a layer that acts on each vector alone, found "
         << full.getType();
     return failure();
   }

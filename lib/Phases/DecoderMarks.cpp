@@ -134,8 +134,8 @@ LogicalResult Marker::markTime() {
                             "the target");
     if (isa<MaskOpInterface>(op))
       return op.emitOpError("cannot be evaluated position by position: it "
-                            "reads a value that depends on the target, of "
-                            "which a step has that of its own position alone");
+                            "reads a value that depends on the target, but a "
+                            "step has only the value of its own position");
     auto incremental = dyn_cast<IncrementalOpInterface>(op);
     if (!incremental)
       return op.emitOpError("cannot be evaluated position by position: it "
@@ -169,9 +169,9 @@ LogicalResult Marker::collectBorder(Value value) {
   }
   if (!isSymbolic(op)) {
     if (!isa<RankedTensorType>(value.getType()))
-      return op->emitOpError("cannot be prepared: the step reads its result, "
-                             "which is no tensor but ")
-             << value.getType();
+      return op->emitOpError("cannot be prepared: the step reads its result "
+                             "of type ")
+             << value.getType() << ", expected a tensor";
     marks.prepared.insert(value);
     return success();
   }

@@ -85,7 +85,7 @@ static Expected<TensorInfo> readHeader(const ZipEntry &entry, StringRef start,
   tensor.elementType = descr.split('\'').first.str();
   tensor.encoding = getEncoding(tensor.elementType);
   if (!findValue(header, "fortran_order").starts_with("False"))
-    return fail("is not stored row by row");
+    return fail("is not stored in row-major order");
   tensor.offset = offset + reader.offset();
   tensor.size = entry.size - reader.offset();
   if (!tensor.encoding)

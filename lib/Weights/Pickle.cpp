@@ -171,7 +171,7 @@ bool Unpickler::pushGlobal(StringRef name) {
     raw_string_ostream stream(printable);
     printEscapedString(name.take_front(kLongestName), stream);
     return fail("'" + path + "' asks for '" + printable + "' at byte " +
-                Twine(offset) + ", which weights have no use for, and which " +
+                Twine(offset) + ", which weights do not need and which " +
                 "was not run");
   }
   push(Kind::Global)->text = name.str();
@@ -218,7 +218,7 @@ bool Unpickler::extend(Kind kind, ArrayRef<PickleValue *> values) {
 bool Unpickler::copyItems(PickleValue *to, const PickleValue &from) {
   copies += from.items.size();
   if (copies > kMostCopies)
-    return fail("'" + path + "' has a pickle whose values copy more than " +
+    return fail("'" + path + "' has a pickle that copies more than " +
                 Twine(kMostCopies) + " items");
   append_range(to->items, from.items);
   return true;

@@ -130,7 +130,7 @@ Expected<TensorFile> readSafetensorsFile(std::unique_ptr<MemoryBuffer> buffer) {
   if (headerSize > kMaxHeaderSize || !reader.take(headerSize, header))
     return makeError("'" + path + "' announces a header of " +
                      Twine(headerSize) + " bytes but has " +
-                     Twine(reader.remaining()) + " bytes behind the length");
+                     Twine(reader.remaining()) + " bytes after the length");
   Expected<json::Object> object = parseJsonObject(header, path);
   if (!object)
     return object.takeError();

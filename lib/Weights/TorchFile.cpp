@@ -211,7 +211,7 @@ Error TorchReader::addTensor(StringRef name, const View &view) {
   if (view.storage.count > storage->second.size / type.size ||
       (*count > 0 && !fitsStorage(view)))
     return makeError(subject + " with shape " + formatShape(view.shape) +
-                     " ends behind its storage of " +
+                     " ends past its storage of " +
                      Twine(storage->second.size) + " bytes");
   TensorInfo tensor{name.str(),
                     view.shape,

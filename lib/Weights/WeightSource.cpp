@@ -28,7 +28,7 @@ Error WeightSource::add(TensorFile file) {
   for (const TensorFile &other : files)
     if (getFileName(other) == getFileName(file))
       return makeError("'" + file.getPath() + "' and '" + other.getPath() +
-                       "' have one name");
+                       "' have the same name");
   for (const TensorInfo &tensor : file.getTensors())
     if (std::optional<Entry> other = find(tensor.name))
       return makeError("tensor '" + tensor.name + "' is both in '" +

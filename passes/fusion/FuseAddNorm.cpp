@@ -37,16 +37,16 @@ struct FuseAddNorm : heddle::impl::FuseAddNormPassBase<FuseAddNorm> {
       std::string sum = nameOf(add);
       add.erase();
       reportFused(kPass, norm,
-                  "the norm behind " + sum + " adds the residual itself");
+                  "the norm after " + sum + " adds the residual itself");
     });
     getOperation().walk([](AddOp add) {
       if (add.getOutput() && !add.getDestination() &&
           llvm::none_of(add.getOutput().getUsers(),
                         [](Operation *user) { return isa<NormOp>(user); }))
-        reportDeclined(kPass, add,
-                       "the residual behind " + nameOf(add) +
-                           " is added by an op of its own, since no norm "
-                           "stands behind it");
+        reportDeclined(
+            kPass, add,
+            "the residual after " + nameOf(add) +
+                " is added by an op of its own, since no norm follows it");
     });
   }
 };

@@ -65,7 +65,7 @@ struct FuseCandidates : heddle::impl::FuseCandidatesPassBase<FuseCandidates> {
     op.erase();
     reportFused(kPass, fused,
                 "the logits of a shortlist read " + nameOf(fused) +
-                    " where it stands: sentences share the rows of candidates "
+                    " in place: sentences share the rows of candidates "
                     "that they have in common");
     for (EmbeddingOp gather : gathers)
       if (gather->use_empty())

@@ -170,8 +170,9 @@ struct FuseChoice : heddle::impl::FuseChoicePassBase<FuseChoice> {
     addBest(beam ? beam : step);
     addGreedy(step);
     reportFused(kPass, linear,
-                "of the " + Twine(vocabulary) + " logits of " + nameOf(linear) +
-                    " a greedy step keeps the largest of each range of " +
+                nameOf(linear) + " gives " + Twine(vocabulary) +
+                    " logits: a greedy step keeps the largest of each "
+                    "range of " +
                     Twine(rangeOf(vocabulary)) + ", and beams the best ones");
   }
 

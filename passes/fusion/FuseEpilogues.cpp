@@ -59,9 +59,10 @@ static StringRef kindOf(Operation *op) {
 
 void Epilogue::decline(Operation *reader, const Twine &reason) {
   reportDeclined(kPass, linear,
-                 nameOf(linear) + " leaves the " + kindOf(reader) +
+                 "the " + kindOf(reader) +
                      (isa<NormOp>(reader) ? " " + nameOf(reader) : "") +
-                     " behind it to an op of its own, since " + reason);
+                     " after " + nameOf(linear) +
+                     " stays an op of its own, since " + reason);
 }
 
 bool Epilogue::take(Operation *reader) {
@@ -78,7 +79,10 @@ bool Epilogue::take(Operation *reader) {
     norm = op;
     deeds.push_back("applies the norm " + nameOf(op));
   } else {
-    decline(reader, "a linear does such things in another order");
+    decline(
+        reader,
+        "a linear applies an activation, a residual and a norm, in this order "
+        "and each at most once");
     return false;
   }
   parts.push_back(reader);
@@ -93,11 +97,10 @@ void Epilogue::collect() {
           row.getUsers(), [](Operation *user) { return isa<AddOp>(user); });
       for (Operation *user : row.getUsers())
         if (isCandidate(user) && !isa<AddOp>(user))
-          return decline(user, isResidual
-                                   ? "the row in front of it is the next "
-                                     "residual, too"
-                                   : "the row in front of it is read "
-                                     "elsewhere, too");
+          return decline(user,
+                         isResidual
+                             ? "the row between them is the next residual, too"
+                             : "the row between them is read elsewhere, too");
       return;
     }
     Operation *reader = *row.user_begin();
@@ -143,7 +146,7 @@ static void reportWithoutLinear(Operation *op) {
   if (source &&
       (isa<LinearOp>(source) || (isa<AddOp>(source) && isa<NormOp>(op))))
     return;
-  std::string what = isa<NormOp>(op) ? nameOf(op) : "behind " + nameOf(op);
+  std::string what = isa<NormOp>(op) ? nameOf(op) : "after " + nameOf(op);
   reportDeclined(kPass, op,
                  "the " + kindOf(op) + " " + what +
                      " stays an op of its own, since its rows come from " +

@@ -109,7 +109,7 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     if (between.activation && first.getActivation())
       return decline("more than one activation stands between them");
     if (second.getActivation())
-      return decline("an ffn has no activation behind its second linear");
+      return decline("an ffn has no activation after its second linear");
     if (factorType(first) != factorType(second))
       return decline("they multiply different types");
     if (first.getShift() != second.getShift())

@@ -23,12 +23,12 @@ struct FusePositions : heddle::impl::FusePositionsPassBase<FusePositions> {
     auto embedding = positions.getInput().template getDefiningOp<EmbeddingOp>();
     auto decline = [&](const Twine &reason) {
       reportDeclined(kPass, positions,
-                     "the positions behind " + nameOf(positions) +
+                     "the positions after " + nameOf(positions) +
                          " are added by an op of their own, since " + reason);
       return EmbeddingOp();
     };
     if (!embedding)
-      return decline("what they are added to is no embedding");
+      return decline("they are not added to an embedding");
     if (embedding.hasPositions())
       return decline("the embedding has positions already");
     if (!embedding.getOutput() || embedding.getDestination() ||

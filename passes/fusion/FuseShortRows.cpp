@@ -39,7 +39,7 @@ static std::string reasonAgainst(Operation *source) {
   if (rows.getAlso())
     return "it is written in another way already";
   if (auto linear = dyn_cast<LinearOp>(source); linear && !linear.getNorm())
-    return "without a norm tasks have a part of its columns";
+    return "without a norm each task has only a part of its columns";
   if (cast<DestinationOpInterface>(source).hasDestinations())
     return "its result has a place of its own";
   return "";

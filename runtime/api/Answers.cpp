@@ -76,12 +76,12 @@ static Status readAllowed(const heddle_session &session,
   if (lines.size() > 1 && session.values.split)
     return Status::error(session.settings.nameOf("split"),
                          " cuts lines into sentences, but ", lines.size(),
-                         " lists of what may come are for whole lines");
+                         " lists of allowed tokens are for whole lines");
   for (const std::string &line : lines) {
     Result<TokenIds> ids = allowedOf(session, tokens, line);
     if (!ids.ok())
       return Status::error("line ", search.allowed.size() + 1,
-                           " of what may come ", ids.message());
+                           " of the allowed tokens ", ids.message());
     search.allowed.push_back(std::move(*ids));
   }
   return Status::success();

@@ -289,10 +289,10 @@ Status Settings::checkHypotheses(const SettingValues &values) const {
                            nameOf("sample"), " draws");
     for (const char *name : {"n-best", "scores"})
       if (has(name))
-        return Status::error(nameOf("alternatives"),
-                             " gives a translation with scores for each next "
-                             "token, ",
-                             nameOf(name), " adds none");
+        return Status::error(
+            nameOf("alternatives"),
+            " gives a translation with scores for each next token, so ",
+            nameOf(name), " adds none");
   }
   if (search.tokenScores && !search.nBest && !search.scores &&
       search.alternatives == 0)
@@ -309,8 +309,8 @@ Status Settings::checkHypotheses(const SettingValues &values) const {
     return Status::error(nameOf("n-best"), " is ", *search.nBest, " but ",
                          nameOf("beam"), " is ", *search.beams);
   if (search.scores)
-    return Status::error(nameOf("n-best"), " gives scores, ", nameOf("scores"),
-                         " adds none");
+    return Status::error(nameOf("n-best"), " gives scores, so ",
+                         nameOf("scores"), " adds none");
   return Status::success();
 }
 
@@ -332,9 +332,9 @@ Status Settings::checkSplit(const SettingValues &values) const {
 Status Settings::check() const {
   SettingValues all = values();
   if (all.ids && all.sourceLanguage)
-    return Status::error(nameOf("source-language"), " is of texts, but ",
+    return Status::error(nameOf("source-language"), " is for texts, but ",
                          nameOf("ids"),
-                         " gives ids, which have their language with them");
+                         " gives ids, which already include their language");
   const SearchOptions &search = all.search;
   if (all.maxMemory && all.profile)
     return Status::error(nameOf("profile"),

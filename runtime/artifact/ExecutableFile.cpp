@@ -72,12 +72,12 @@ Result<std::string_view> heddle::findArtifact(std::string_view file) {
       continue;
     if (each.sh_type != SHT_PROGBITS ||
         !isWithin(file, each.sh_offset, each.sh_size))
-      return Status::error("has ", file.size(), " bytes but its model ",
+      return Status::error("has ", file.size(), " bytes but its model takes ",
                            each.sh_size, " from byte ", each.sh_offset);
     if (each.sh_offset % format::kCodeAlignment != 0)
       return Status::error("has its model at byte ", each.sh_offset,
                            ", expected a multiple of ", format::kCodeAlignment,
-                           ": a tool has moved it, as GNU strip does not");
+                           ": a tool has moved it (GNU strip does not)");
     return file.substr(each.sh_offset, each.sh_size);
   }
   return withoutModel();

@@ -49,9 +49,9 @@ static Result<std::string> chooseIsa(const Artifact &artifact,
     return Status::error("HEDDLE_ISA is '", forced, "' but '", artifact.path(),
                          "' has code for ", quoted(isas));
   if (!std::count(runnable.begin(), runnable.end(), forced))
-    return Status::error("HEDDLE_ISA is '", forced, "' but of the code in '",
-                         artifact.path(), "' this machine runs ",
-                         quoted(runnable));
+    return Status::error("HEDDLE_ISA is '", forced,
+                         "' but this machine runs the code in '",
+                         artifact.path(), "' only for ", quoted(runnable));
   return std::string(forced);
 }
 

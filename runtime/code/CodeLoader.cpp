@@ -182,8 +182,8 @@ Status LoadedCode::relocateTable(const CodeTable &table, bool callsLibraries) {
     case R_X86_64_GLOB_DAT:
     case R_X86_64_JUMP_SLOT: {
       if (addend != 0)
-        return Status::error("has a relocation by a symbol and ", addend,
-                             " more, which is not supported");
+        return Status::error("has a relocation by a symbol with the addend ",
+                             addend, ", which is not supported");
       Result<uint64_t> symbol =
           valueOf(ELF64_R_SYM(entry.r_info), callsLibraries);
       if (!symbol.ok())

@@ -152,7 +152,7 @@ Status Started::start() {
       !status.ok())
     return status;
   isMissing = count == 0;
-  return isMissing ? Status::error("there is no GPU that the CUDA driver shows")
+  return isMissing ? Status::error("the CUDA driver shows no GPU")
                    : Status::success();
 }
 

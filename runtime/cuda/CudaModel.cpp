@@ -81,9 +81,9 @@ chooseArchitecture(const Artifact &artifact,
                          artifact.path(), "' has code for ", joined(gpus));
   if (!std::count(runnable.begin(), runnable.end(), forced))
     return Status::error("HEDDLE_GPU_ARCH is '", forced,
-                         "' but of the code in '", artifact.path(),
-                         "' the GPU, of compute capability ", major, ".", minor,
-                         ", runs ", joined(runnable));
+                         "' but the GPU, of compute capability ", major, ".",
+                         minor, ", runs the code in '", artifact.path(),
+                         "' only for ", joined(runnable));
   return std::string(forced);
 }
 

@@ -38,7 +38,7 @@ Lines SentenceLines::next(const LineLimits &limits) {
     if (line.source.ids || line.target.bytes() > 0) {
       result.failure =
           Status::error(lines.nameOf(linesRead),
-                        line.source.ids ? " is ids" : " has a target",
+                        line.source.ids ? " holds ids" : " has a target",
                         ", but running text is cut into sentences");
       result.last = true;
       break;

@@ -64,9 +64,7 @@ public:
     size_t lists = search.allowed.size();
     if (lists > 1 && size_t(number) >= lists)
       return Status::error(source.nameOf(number),
-                           " has no list of what may "
-                           "come: there are ",
-                           lists);
+                           " has no list of allowed tokens: there are ", lists);
     return TextJob::encode(number, line);
   }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {

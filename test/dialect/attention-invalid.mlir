@@ -26,7 +26,7 @@ func.func @attention_c1_values(%x: tensor<?x?x8xf32>, %k: tensor<?x5x8xf32>, %v:
 // -----
 
 func.func @attention_c2_shared(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared', 'in' and 'through'}}
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in' or 'through' is given}}
   %y = transformer.attention %x, %x, %x shared {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
@@ -34,7 +34,7 @@ func.func @attention_c2_shared(%x: tensor<?x?x8xf32>) {
 // -----
 
 func.func @attention_c2_in(%x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared', 'in' and 'through'}}
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in' or 'through' is given}}
   %y = transformer.attention %x, %x, %x in %r {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
@@ -42,7 +42,7 @@ func.func @attention_c2_in(%x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
 // -----
 
 func.func @attention_c2_in_and_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
-  // expected-error @below {{expects one of 'shared', 'in' and 'through', found 2}}
+  // expected-error @below {{expects at most one of 'shared', 'in' and 'through', found 2}}
   %y = transformer.attention %q, %x, %x at %r of %r in %r through %h {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @attention_c2_in_and_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32
 // -----
 
 func.func @attention_c2_through_shared(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
-  // expected-error @below {{expects one of 'shared', 'in' and 'through', found 2}}
+  // expected-error @below {{expects at most one of 'shared', 'in' and 'through', found 2}}
   %y = transformer.attention %q, %x, %x at %r of %r through %h shared {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
   return
 }
@@ -66,7 +66,7 @@ func.func @attention_c2_history(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: 
 // -----
 
 func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared', 'in' and 'through'}}
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in' or 'through' is given}}
   %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return
 }
@@ -164,7 +164,7 @@ func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
 // -----
 
 func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects a normalizer region exactly where the normalizer is 'region'}}
+  // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
   %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
@@ -172,7 +172,7 @@ func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
 // -----
 
 func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects a normalizer region exactly where the normalizer is 'region'}}
+  // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
   %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
   ^bb0(%s: f32):
     transformer.yield %s : f32
@@ -440,7 +440,7 @@ func.func @attention_c8_table(%x: tensor<?x?x8xf32>, %t: tensor<?x3x?x?xi8>) {
 // -----
 
 func.func @attention_c14(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{has a scale beside a similarity region, which says all of a score}}
+  // expected-error @below {{has a scale beside a similarity region, which computes the whole score}}
   %y = transformer.attention %x, %x, %x {heads = 2 : i64, scale = 0.5 : f32} similarity {
   ^bb0(%q: vector<4xf32>, %k: vector<4xf32>):
     %p = arith.subf %q, %k : vector<4xf32>

@@ -42,7 +42,7 @@ func.func @linear_attention_c2_lengths(%x: tensor<?x8xf32>, %n: tensor<?xi32>, %
 // -----
 
 func.func @linear_attention_c2_no_state(%x: tensor<?x8xf32>) {
-  // expected-error @below {{expects states behind 'into' in the step form}}
+  // expected-error @below {{expects states after 'into' in the step form}}
   %y:3 = transformer.linear_attention step %x, %x, %x {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x2x4x4xf32>, tensor<?x2x4xf32>)
   return
 }
@@ -122,7 +122,7 @@ func.func @linear_attention_c5_op(%x: tensor<?x?x8xf32>, %m: memref<f32>) {
 // -----
 
 func.func @linear_attention_c5_missing(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects a region exactly where the features are one}}
+  // expected-error @below {{expects a features region exactly if the features are 'region'}}
   %y = "transformer.linear_attention"(%x, %x, %x) <{heads = 2 : i64, features = #transformer<feature_map region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> ({}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }

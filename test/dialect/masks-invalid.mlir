@@ -224,7 +224,7 @@ func.func @mask_global_c3() {
   %filled = arith.constant dense<[[-1, -1, 0, 7], [2, 3, 2147483647, 2147483647]]> : tensor<2x4xi32>
   %g = transformer.mask.global of %filled : tensor<2x4xi32>
   %tokens = arith.constant dense<[[0, 7], [8, 3]]> : tensor<2x2xi32>
-  // expected-error @below {{expects tokens that ascend, found 3 behind 8}}
+  // expected-error @below {{expects tokens that ascend, found 3 after 8}}
   %m = transformer.mask.global of %tokens : tensor<2x2xi32>
   return
 }
@@ -233,7 +233,7 @@ func.func @mask_global_c3() {
 
 func.func @mask_global_c3_twice() {
   %tokens = arith.constant dense<[0, 7, 7]> : tensor<3xi32>
-  // expected-error @below {{expects tokens that ascend, found 7 behind 7}}
+  // expected-error @below {{expects tokens that ascend, found 7 after 7}}
   %m = transformer.mask.global columns of %tokens : tensor<3xi32>
   return
 }
@@ -250,7 +250,7 @@ func.func @mask_segments_c1_columns(%ids: tensor<?x0xi32>) {
 
 func.func @mask_blocks_c1(%list: tensor<?xi32>) {
   %offsets = arith.constant dense<[0, 3, 2]> : tensor<3xi32>
-  // expected-error @below {{expects offsets that do not decrease, inside of 'tensor<?xi32>', found 2 at place 2}}
+  // expected-error @below {{expects offsets that do not decrease, within 'tensor<?xi32>', found 2 at index 2}}
   %m = transformer.mask.blocks %offsets, %list [block = 4] : tensor<3xi32>, tensor<?xi32>
   return
 }
@@ -259,7 +259,7 @@ func.func @mask_blocks_c1(%list: tensor<?xi32>) {
 
 func.func @mask_blocks_c1_first(%list: tensor<?xi32>) {
   %offsets = arith.constant dense<[-1, 3]> : tensor<2xi32>
-  // expected-error @below {{inside of 'tensor<?xi32>', found -1 at place 0}}
+  // expected-error @below {{within 'tensor<?xi32>', found -1 at index 0}}
   %m = transformer.mask.blocks %offsets, %list [block = 4] : tensor<2xi32>, tensor<?xi32>
   return
 }
@@ -269,7 +269,7 @@ func.func @mask_blocks_c1_first(%list: tensor<?xi32>) {
 func.func @mask_blocks_c2() {
   %offsets = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
   %list = arith.constant dense<[1, 5, 5, 2]> : tensor<4xi32>
-  // expected-error @below {{expects blocks that ascend, found 2 behind 5}}
+  // expected-error @below {{expects blocks that ascend, found 2 after 5}}
   %m = transformer.mask.blocks %offsets, %list [block = 4] : tensor<3xi32>, tensor<4xi32>
   return
 }
@@ -278,7 +278,7 @@ func.func @mask_blocks_c2() {
 
 func.func @mask_pairs_c1(%list: tensor<3xi32>) {
   %offsets = arith.constant dense<[0, 3, 1000000]> : tensor<3xi32>
-  // expected-error @below {{inside of 'tensor<3xi32>', found 1000000 at place 2}}
+  // expected-error @below {{within 'tensor<3xi32>', found 1000000 at index 2}}
   %m = transformer.mask.pairs %offsets, %list : tensor<3xi32>, tensor<3xi32>
   return
 }
@@ -286,7 +286,7 @@ func.func @mask_pairs_c1(%list: tensor<3xi32>) {
 // -----
 
 func.func @mask_pairs_c1_none(%offsets: tensor<0xi32>, %list: tensor<3xi32>) {
-  // expected-error @below {{expects an offset at least, found 'tensor<0xi32>'}}
+  // expected-error @below {{expects at least one offset, found 'tensor<0xi32>'}}
   %m = transformer.mask.pairs %offsets, %list : tensor<0xi32>, tensor<3xi32>
   return
 }
@@ -296,7 +296,7 @@ func.func @mask_pairs_c1_none(%offsets: tensor<0xi32>, %list: tensor<3xi32>) {
 func.func @mask_pairs_c2() {
   %offsets = arith.constant dense<[0, 2, 4]> : tensor<3xi32>
   %list = arith.constant dense<[1, 5, 3, 3]> : tensor<4xi32>
-  // expected-error @below {{expects keys that ascend, found 3 behind 3}}
+  // expected-error @below {{expects keys that ascend, found 3 after 3}}
   %m = transformer.mask.pairs %offsets, %list : tensor<3xi32>, tensor<4xi32>
   return
 }

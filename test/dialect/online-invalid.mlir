@@ -66,7 +66,7 @@ func.func @online_probabilities_c1_width(%i: index, %queries: memref<8x32xf32>, 
 // -----
 
 func.func @online_probabilities_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
-  // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
+  // expected-error @+1 {{expects a normalizer region exactly if the normalizer is 'region'}}
   "transformer.online.probabilities"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %probabilities, %sums, %state) <{kind = #transformer<online_kind block>, factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
@@ -146,7 +146,7 @@ func.func @online_probabilities_c3_tile(%i: index, %queries: memref<4x32x2xbf16>
 // -----
 
 func.func @online_probabilities_c3_scores(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %probabilities: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{expects scores exactly with one query of short floats, or with a block of bf16}}
+  // expected-error @+1 {{expects scores for one query exactly if keys are short floats, for a block only if they are bf16}}
   transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
   return
 }
@@ -234,7 +234,7 @@ func.func @online_update_c2_elements(%i: index, %probabilities: memref<32x32x2xb
 // -----
 
 func.func @online_update_c2_pairs(%i: index, %probabilities: memref<32x32x2xbf16>, %values: memref<?x8xbf16>, %sums: memref<8x32xf32>) {
-  // expected-error @+1 {{expects values in pairs where probabilities are, found 'memref<32x32x2xbf16>' and 'memref<?x8xbf16>'}}
+  // expected-error @+1 {{expects values in pairs exactly if probabilities are, found 'memref<32x32x2xbf16>' and 'memref<?x8xbf16>'}}
   transformer.online.update block %probabilities, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xbf16>, memref<8x32xf32>
   return
 }
@@ -278,7 +278,7 @@ func.func @online_probabilities_c5_widths(%i: index, %queries: memref<?x32xf32>,
 // -----
 
 func.func @online_probabilities_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{expects copies of keys exactly where a similarity region cannot read them in place}}
+  // expected-error @+1 {{expects copies of keys exactly if a similarity region cannot read them in place}}
   transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
@@ -340,7 +340,7 @@ func.func @online_probabilities_c4_similarity(%i: index, %queries: memref<32x32x
 // -----
 
 func.func @online_probabilities_c7(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{fetches values of a list of one query alone}}
+  // expected-error @+1 {{fetches values only for a list of one query}}
   transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i fetched(%keys : memref<?x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
   return
 }
@@ -356,7 +356,7 @@ func.func @online_probabilities_c8(%i: index, %history: memref<?xi32>, %queries:
 // -----
 
 func.func @online_probabilities_c8_block(%i: index, %history: memref<?xi32>, %queries: memref<8x16xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x16xf32>, %sums: memref<8x16xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{expects a history of one query alone}}
+  // expected-error @+1 {{expects a history for one query only}}
   transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>, memref<4x16xf32>
   return
 }
@@ -364,7 +364,7 @@ func.func @online_probabilities_c8_block(%i: index, %history: memref<?xi32>, %qu
 // -----
 
 func.func @online_update_c4(%i: index, %history: memref<?xi32>, %probabilities: memref<64x16xf32>, %values: memref<?x8xf32>, %sums: memref<8x16xf32>) {
-  // expected-error @+1 {{expects a history of one query alone}}
+  // expected-error @+1 {{expects a history for one query only}}
   transformer.online.update block %probabilities, %values[%i to %i] full %i to %i through(%history of %i : memref<?xi32>) into %sums {tile = 8 : i64} : memref<64x16xf32>, memref<?x8xf32>, memref<8x16xf32>
   return
 }

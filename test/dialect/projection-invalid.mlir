@@ -52,7 +52,7 @@ func.func @project_sequence_result(%x: memref<?x?x8xf32>, %e: memref<4x16xf32>, 
 func.func @attention_c13_causal(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>) {
   %k = transformer.project_sequence %x, %e : (tensor<?x?x8xf32>, tensor<4x16xf32>) -> tensor<?x4x8xf32>
   %m = transformer.mask.causal
-  // expected-error @below {{has a mask over keys that are projected along the sequence: each is made of all positions and has none itself}}
+  // expected-error @below {{has a mask over keys that are projected along the sequence: each mixes all positions and has none of its own}}
   %y = transformer.attention %x, %k, %k mask(%m) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
   return
 }
@@ -74,7 +74,7 @@ func.func @attention_c13_padding(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>, %w
 
 func.func @attention_c13_values(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>) {
   %k = transformer.project_sequence %x, %e : (tensor<?x?x8xf32>, tensor<4x16xf32>) -> tensor<?x4x8xf32>
-  // expected-error @below {{has keys and values of which only one is projected along the sequence}}
+  // expected-error @below {{expects both keys and values projected along the sequence, or neither}}
   %y = transformer.attention %x, %k, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }

@@ -90,7 +90,7 @@ func.func @linear_c8_shift(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<4x
 // -----
 
 func.func @linear_c8_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>, %m: tensor<1xf32>) {
-  // expected-error @below {{expects one of norm, quantize and round}}
+  // expected-error @below {{expects at most one of norm, quantize and round}}
   %y = transformer.linear %x, %w norm(rms, %g, 1.0e-6) quantize(%m) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return
 }
@@ -114,7 +114,7 @@ func.func @candidate_logits_c3(%x: tensor<?x?x8xi8>, %rows: tensor<?x?x8xi8>, %s
 // -----
 
 func.func @embedding_c5_scale(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>) {
-  // expected-error @below {{looks 'i8' up as it is and expects no scale or positions}}
+  // expected-error @below {{looks up 'i8' unchanged and expects no scale or positions}}
   %a = transformer.embedding %ids, %t {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xi8>) -> tensor<?x?x8xi8>
   return
 }
@@ -249,7 +249,7 @@ func.func @linear_c7_mixed(%x: tensor<?x8xf32>, %w: tensor<8x4xbf16>) {
 // -----
 
 func.func @linear_c8_round(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %m: tensor<1xf32>) {
-  // expected-error @below {{expects one of norm, quantize and round}}
+  // expected-error @below {{expects at most one of norm, quantize and round}}
   %y = transformer.linear %x, %w quantize(%m) round : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return
 }
@@ -273,7 +273,7 @@ func.func @linear_c8_split(%x: memref<?x8xbf16>, %w: memref<8x4xbf16>, %y: memre
 // -----
 
 func.func @embedding_c5_bf16(%ids: tensor<?x?xi32>, %t: tensor<9x8xbf16>) {
-  // expected-error @below {{looks 'bf16' up as it is and expects no scale or positions}}
+  // expected-error @below {{looks up 'bf16' unchanged and expects no scale or positions}}
   %a = transformer.embedding %ids, %t {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xbf16>
   return
 }

@@ -26,7 +26,7 @@ func.func @recurrence_c1_step(%f: tensor<?x?x8xf32>) {
 // -----
 
 func.func @recurrence_c2(%f: tensor<?x8xf32>) {
-  // expected-error @below {{expects a state behind 'into' in the step form}}
+  // expected-error @below {{expects a state after 'into' in the step form}}
   %c = transformer.recurrence step %f, %f : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
@@ -82,7 +82,7 @@ func.func @cache_append_result(%x: tensor<?x8xf32>, %at: tensor<?xi32>, %cache: 
 // -----
 
 func.func @cache_append_c3(%x: tensor<?x8xf32>, %at: tensor<?xi32>, %cache: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects no fewer than 0 pinned slots, found -1}}
+  // expected-error @below {{expects at least 0 pinned slots, found -1}}
   %k = transformer.cache.append %x at %at into %cache {pinned = -1 : i64} : (tensor<?x8xf32>, tensor<?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
@@ -106,7 +106,7 @@ func.func @cache_fill_c2(%x: tensor<?x?x8xbf16>, %n: tensor<?xi32>, %cache: tens
 // -----
 
 func.func @cache_fill_c3(%x: tensor<?x?x8xf32>, %n: tensor<?xi32>, %cache: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects no fewer than 0 pinned slots, found -2}}
+  // expected-error @below {{expects at least 0 pinned slots, found -2}}
   %k = transformer.cache.fill %x lengths(%n) into %cache {pinned = -2 : i64} : (tensor<?x?x8xf32>, tensor<?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }

@@ -71,7 +71,7 @@ func.func @attention_c16(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %n: tensor
   // expected-note @below {{the mask compares them here}}
   %near = transformer.mask.window [left = 2, right = 2]
   %mask = transformer.mask.and %valid, %near
-  // expected-error @below {{has queries that 'take_rows' lists, without positions of their own, but its mask knows positions of queries}}
+  // expected-error @below {{has queries from 'take_rows', which have no positions of their own, but its mask compares positions of queries}}
   %y = transformer.attention %q, %x, %x mask(%mask) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
   return
 }
@@ -85,7 +85,7 @@ func.func @attention_c16_rows(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %w: t
   %q = transformer.linear %r, %w : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
   // expected-note @below {{the mask compares them here}}
   %mask = transformer.mask.global of %at : tensor<?x?xi32>
-  // expected-error @below {{has queries that 'take_rows' lists, without positions of their own}}
+  // expected-error @below {{has queries from 'take_rows', which have no positions of their own}}
   %y = transformer.attention %q, %x, %x mask(%mask) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
   return
 }

@@ -42,7 +42,7 @@ transformer.parameter @source_offset : tensor<8xf32>
 
 // -----
 
-// expected-error @below {{'transformer.parameter' op expects one of a source, parts and zeros}}
+// expected-error @below {{'transformer.parameter' op expects at most one of a source, parts and zeros}}
 transformer.parameter @parameter_c4 : tensor<8xf32> from <"model.bin", offset = 4, encoding = f32> zeros
 
 // -----

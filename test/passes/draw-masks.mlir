@@ -27,7 +27,7 @@
 // PAIRS: >0 of them whole; 3 pairs from lists<
 // TOKENS: >global of %arg4<
 // TOKENS: >252 pairs,
-// MISSING: has a mask that cannot be drawn: it reads the argument 'ids', whose value is unknown
+// MISSING: has a mask that cannot be drawn: it reads the argument 'ids', which has no known value
 
 // Predicates are total functions, as in kernels.
 // RUN: heddle-opt %S/Inputs/total-masks.mlir --draw-masks=%t/total --mask-length 8 -o %t.total

@@ -7,7 +7,7 @@
 // RUN: not heddle-opt %s "-transformer-choose-precision=dtype=int8 keep=bf16:second" 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not heddle-opt %s "-transformer-choose-precision=dtype=int8 keep=i8:first" 2>&1 | FileCheck %s --check-prefix=RULE
 
-// NAME: no weight of a product and no table has a name like 'second', which is to be kept
+// NAME: no weight of a product and no table has a name that matches 'second', the pattern to keep
 // RULE: expected a type and a pattern of names to keep, such as bf16:encoder_*, found 'i8:first'
 
 transformer.parameter @first : tensor<8x8xf32>
@@ -29,7 +29,7 @@ transformer.parameter @last : tensor<8x8xf32>
 // CHECK-DAG: transformer.linear %[[X]], %[[C]] :
 // CHECK-DAG: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %[[D]] scales(
 // REMARK: first multiplies bf16
-// REMARK: last_wide multiplies f32, since its weight is to be kept so
+// REMARK: last_wide multiplies f32, since its weight is to be kept in f32
 // REMARK: last multiplies int8, each vector
 // BF16-LABEL: func.func @products(
 // BF16-DAG: transformer.weight @first.rounded

@@ -12,11 +12,11 @@
 // RUN: not heddle-opt %s -transformer-restrict-attention='rules="encoder.self: window(1, dilation=[1, 2, 3])"' 2>&1 | FileCheck %s --check-prefix=HEADS
 // RUN: heddle-opt %s -transformer-restrict-attention='rules="encoder.self: window([1, 2], dilation=[2, 1])"' -o /dev/null
 
-// MISSES: error: the rule for 'encoder.self.3' meets no attention, the module has encoder.self.1 to encoder.self.2 and decoder.self.1 to decoder.self.2 and decoder.cross.1 to decoder.cross.2
+// MISSES: error: the rule for 'encoder.self.3' matches no attention: the module has encoder.self.1 to encoder.self.2 and decoder.self.1 to decoder.self.2 and decoder.cross.1 to decoder.cross.2
 // REPLACED: error: the rule for 'encoder.self.2' has no effect, since later rules replace it
 // TEXT: error: the unknown mask 'windw' (is 'window' meant?)
 // TEXT: encoder.self: windw(1)
-// HEADS: error: 'window' tells 3 heads apart, 'encoder.self.1' has 2
+// HEADS: error: 'window' tells 3 heads apart, but 'encoder.self.1' has 2
 
 !ids = tensor<?x?xi32>
 !x = tensor<?x?x8xf32>

@@ -78,7 +78,7 @@ transformer.parameter @table : tensor<9x8xf32>
 func.func private @only_values_depend_on_the_target(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
-  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: of its keys and values only one depends on the target}}
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: only one of its keys and values depends on the target}}
   %y = transformer.attention %x, %memory, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
@@ -139,7 +139,7 @@ func.func private @region_reads_a_computed_scalar(%ids: tensor<?x?xi32> {transfo
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   %causal = transformer.mask.causal
-  // expected-error @below {{'arith.mulf' op cannot be prepared: the step reads its result, which is no tensor but 'f32'}}
+  // expected-error @below {{'arith.mulf' op cannot be prepared: the step reads its result of type 'f32', expected a tensor}}
   %cap = arith.mulf %scale, %scale : f32
   %y = transformer.attention %x, %x, %x mask(%causal) {heads = 2 : i64} score {
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
@@ -237,7 +237,7 @@ func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.targe
 
 // -----
 
-// expected-error @below {{has a chunk form without a step form, which would go on from what it leaves}}
+// expected-error @below {{has a chunk form but no step form, which would continue from the states of the chunk}}
 func.func private @chunk_without_a_step(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["full", "chunk"]} {
   return %ids : tensor<?x?xi32>
 }
@@ -295,7 +295,7 @@ transformer.parameter @table : tensor<9x8xf32>
 func.func private @linear_attention_to_half(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
-  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: of its keys and values only one depends on the target}}
+  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: only one of its keys and values depends on the target}}
   %y = transformer.linear_attention %x, %x, %memory {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
@@ -345,7 +345,7 @@ transformer.parameter @table : tensor<9x8xf32>
 func.func private @taken_of_target(%ids: tensor<?x?xi32> {transformer.target}, %at: tensor<?x?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
-  // expected-error @below {{'transformer.take_rows' op cannot be evaluated position by position: its tokens may be positions to come}}
+  // expected-error @below {{'transformer.take_rows' op cannot be evaluated position by position: its tokens may be later positions}}
   %y = transformer.take_rows %x at %at : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
@@ -408,7 +408,7 @@ func.func private @segments_of_the_target(%ids: tensor<?x?xi32> {transformer.tar
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   %c = transformer.mask.causal
-  // expected-error @below {{'transformer.mask.segments' op cannot be evaluated position by position: it reads a value that depends on the target, of which a step has that of its own position alone}}
+  // expected-error @below {{'transformer.mask.segments' op cannot be evaluated position by position: it reads a value that depends on the target, but a step has only the value of its own position}}
   %s = transformer.mask.segments %ids : tensor<?x?xi32>
   %m = transformer.mask.and %c, %s
   %y = transformer.attention %x, %x, %x mask(%m) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>

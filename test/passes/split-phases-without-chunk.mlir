@@ -3,7 +3,7 @@
 // RUN: heddle-opt %s -transformer-split-phases -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 
-// REMARK: declined {{.*}}@short decodes prefixes step by step, since what its results are made of has no rows of f32 that a chunk could take
+// REMARK: declined {{.*}}@short decodes prefixes step by step, since its results come from values without rows of f32 that a chunk could take
 
 // CHECK: @short.step(
 // CHECK-NOT: @short.chunk

@@ -104,19 +104,20 @@ TEST(ExecutableFile, numbers_that_do_not_fit) {
   file.model().sh_offset = 8;
   EXPECT_EQ(find(file.bytes()),
             "has its model at byte 8, expected a multiple of 65536: a tool has "
-            "moved it, as GNU strip does not");
+            "moved it (GNU strip does not)");
   file.model().sh_offset = ~uint64_t(kModelAt - 1);
-  EXPECT_EQ(find(file.bytes()),
-            "has " + size +
-                " bytes but its model 1000 from byte 18446744073709486080");
+  EXPECT_EQ(
+      find(file.bytes()),
+      "has " + size +
+          " bytes but its model takes 1000 from byte 18446744073709486080");
   file = Executable();
   file.model().sh_size = 4000;
   EXPECT_EQ(find(file.bytes()),
-            "has " + size + " bytes but its model 4000 from byte 65536");
+            "has " + size + " bytes but its model takes 4000 from byte 65536");
   file = Executable();
   file.model().sh_type = SHT_NOBITS;
   EXPECT_EQ(find(file.bytes()),
-            "has " + size + " bytes but its model 1000 from byte 65536");
+            "has " + size + " bytes but its model takes 1000 from byte 65536");
 }
 
 TEST(ExecutableFile, mutations) {

@@ -143,8 +143,8 @@ TEST(MarianOptions, PreNormIsWhatItsVersionMade) {
     EXPECT_EQ(sentenceOf(read("version: " + std::string(version) + "\n")),
               "'file' has the option 'version' with the value '" +
                   std::string(version) +
-                  "' (supported: v1.10.28 and earlier, v1.10.42 and later, "
-                  "which preprocess self-attention in two ways)");
+                  "' (supported: v1.10.28 and earlier or v1.10.42 and later, "
+                  "which preprocess self-attention differently)");
   EXPECT_NE(sentenceOf(read("")), "");
 }
 
@@ -486,27 +486,28 @@ TEST(HuggingFaceGeneration, WarnsOfWhatDoesNotHappen) {
               "'c' has '" + field + "' with the value " + value + ", " + why +
                   "\n");
   };
-  warns("do_sample", "true", "which heddle-run does where --sample is given");
+  warns("do_sample", "true", "which heddle-run does if --sample is given");
   warns("num_return_sequences", "4",
-        "which heddle-run prints where --n-best is given");
-  warns("min_length", "100", "though only 13 tokens may come",
+        "which heddle-run prints if --n-best is given");
+  warns("min_length", "100", "though only 13 tokens can be generated",
         R"(, "max_length": 14)");
-  warns("min_new_tokens", "14", "though only 13 tokens may come",
+  warns("min_new_tokens", "14", "though only 13 tokens can be generated",
         R"(, "max_length": 14)");
   EXPECT_EQ(saysOf(R"(, "min_length": 14, "max_length": 14)"), "");
   EXPECT_EQ(saysOf(R"(, "min_new_tokens": 13, "max_length": 14)"), "");
-  warns("temperature", "0", "which no sample can take, so that it is not set");
-  warns("top_k", "-1", "which no sample can take, so that it is not set");
+  warns("temperature", "0", "which sampling cannot use, so it is not set");
+  warns("top_k", "-1", "which sampling cannot use, so it is not set");
   for (const char *field : {"typical_p", "epsilon_cutoff", "eta_cutoff"})
-    warns(field, "0.5", "which heddle-run --sample does without");
-  warns("eos_token_id", "[2,40]", "of which only ids from 0 to 39 can come");
+    warns(field, "0.5", "which heddle-run --sample does not support");
+  warns("eos_token_id", "[2,40]", "but only ids from 0 to 39 can be generated");
   // Then a sequence ends at its limit.
   warns("eos_token_id", "null", "so that only a limit ends a sequence");
   warns("eos_token_id", "[]", "so that only a limit ends a sequence");
   EXPECT_EQ(saysOf("", R"("decoder_start_token_id": 3)"),
             "'g' has no 'eos_token_id', so that only a limit ends a "
             "sequence\n");
-  warns("suppress_tokens", "[3,-1]", "of which only ids from 0 to 39 can come");
+  warns("suppress_tokens", "[3,-1]",
+        "but only ids from 0 to 39 can be generated");
   EXPECT_EQ(saysOf(R"(, "eos_token_ids": [3])"),
             "'c' has 'eos_token_ids' with the value [3], which transformers "
             "4.57.6 does not read: 'eos_token_id' ends a sequence\n('c' has "

@@ -62,10 +62,10 @@ TEST(Shortlist, RefusesDamage) {
             "'lex.bin' is not a binary shortlist: it starts with "
             "7878787878787878 and not with f11a48d5013417f5");
   EXPECT_EQ(convert(build(0, {0, 2, 1, 2}, {0, 0})),
-            "'lex.bin' has the offset 1 for source id 2 behind the offset 2 "
+            "'lex.bin' has the offset 1 for source id 2 after the offset 2 "
             "and before the end at 2");
   EXPECT_EQ(convert(build(0, {0, 0, 0, 1}, {0, 0})),
-            "'lex.bin' has the offset 1 for source id 3 behind the offset 0 "
+            "'lex.bin' has the offset 1 for source id 3 after the offset 0 "
             "and before the end at 2");
   EXPECT_EQ(convert(build(0, {0, 0, 0, 0}, {}) + "x"),
             "'lex.bin' announces 4 offsets and 0 ids but has 81 bytes");

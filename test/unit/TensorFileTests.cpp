@@ -106,7 +106,7 @@ TEST(NpzFile, RefusesWhatItClaimsWrongly) {
             array + "has shape [2] in <f4, which takes 8 bytes, but 4 bytes of "
                     "data");
   EXPECT_EQ(read(npyHeader("<f4", "(1,)", "True"), "abcd"),
-            array + "is not stored row by row");
+            array + "is not stored in row-major order");
   EXPECT_EQ(read(npyHeader("<f4", "(-1,)"), ""),
             array + "has the impossible shape [-1]");
   EXPECT_EQ(read("{'descr': [('x', '<f4')], 'shape': (1,)}", ""),
@@ -233,7 +233,7 @@ TEST(SafetensorsFile, RefusesWhatItClaimsWrongly) {
             "'file' has 3 bytes, too few for a safetensors file");
   EXPECT_EQ(sentenceOf(readSafetensorsFile(makeBuffer(bytesOf(~uint64_t(0))))),
             "'file' announces a header of 18446744073709551615 bytes but has 0 "
-            "bytes behind the length");
+            "bytes after the length");
   EXPECT_EQ(readSafetensors("[]", ""), "'file' is not a JSON object");
   EXPECT_EQ(readSafetensors(R"({"a": 1})", ""),
             "tensor 'a' of 'file' does not have the form {\"dtype\", "

@@ -87,7 +87,7 @@ TEST(SentencePieceModel, NamesWhatItRefuses) {
   EXPECT_EQ(read(unknown + a + piece("<x>", 2)),
             "has a second piece for unknown characters at id 2");
   EXPECT_EQ(read(unknown + a + piece("b") + a),
-            "has the piece of id 1 once more at id 3");
+            "repeats the piece of id 1 at id 3");
   EXPECT_EQ(read(unknown + a + piece("a", 3)), "");
   EXPECT_EQ(read(unknown + a + piece("")), "has an empty piece at id 2");
   EXPECT_EQ(read(unknown + a + piece(std::string("b\0c", 3))),
@@ -99,7 +99,7 @@ TEST(SentencePieceModel, NamesWhatItRefuses) {
   EXPECT_EQ(read(unknown + a + piece("<0x41>", 6)),
             "has the piece of a byte at id 2 but no byte_fallback");
   EXPECT_EQ(read(unknown + a + fallsBack + piece("<0x4a>", 6)),
-            "has a piece for a byte that names none at id 2");
+            "has a piece for a byte that names no byte at id 2");
   EXPECT_EQ(read(unknown + a + fallsBack + piece("<0x00>", 6)),
             "has byte_fallback but no piece of the byte 1");
   EXPECT_EQ(read(unknown + a + field(3, field(2, "12345"))),

@@ -179,12 +179,12 @@ TEST(TorchFile, BoundsWhatAPickleCanDo) {
   EXPECT_EQ(refusePickle("ios\nsystem\n."),
             "'file' has the unknown pickle instruction 0x69 at byte 25");
   EXPECT_EQ(refusePickle("cos\nsystem\n."),
-            "'file' asks for 'os.system' at byte 25, which weights have no use "
-            "for, and which was not run");
+            "'file' asks for 'os.system' at byte 25, which weights do not need "
+            "and which was not run");
   // The same with names from the stack, as later protocols have it.
   EXPECT_EQ(refusePickle("\x8c\x02os\x8c\x06system\x93."),
-            "'file' asks for 'os.system' at byte 37, which weights have no use "
-            "for, and which was not run");
+            "'file' asks for 'os.system' at byte 37, which weights do not need "
+            "and which was not run");
   EXPECT_EQ(refusePickle("NN."),
             "'file' has a pickle that ends with 2 values at byte 27");
   // Neither a deep list nor one that is in itself costs a stack.
@@ -201,7 +201,7 @@ TEST(TorchFile, BoundsWhatAPickleCanDo) {
   for (int i = 0; i < 1000; ++i)
     calls += call;
   EXPECT_EQ(refusePickle(calls + "."),
-            "'file' has a pickle whose values copy more than 4194304 items");
+            "'file' has a pickle that copies more than 4194304 items");
   // So does an OrderedDict of the pairs of a list, however often that is named.
   std::string ordered = "]q\1(";
   for (int i = 0; i < 50'000; ++i)
@@ -210,7 +210,7 @@ TEST(TorchFile, BoundsWhatAPickleCanDo) {
   for (int i = 0; i < 100; ++i)
     ordered += "ccollections\nOrderedDict\nh\1\x85R";
   EXPECT_EQ(refusePickle(ordered + "."),
-            "'file' has a pickle whose values copy more than 4194304 items");
+            "'file' has a pickle that copies more than 4194304 items");
 }
 
 } // namespace

@@ -180,7 +180,7 @@ static Error setModel(CompileOptions &options, StringRef model) {
     return makeError(dashed);
   if (!options.model.empty())
     return makeError("two models are given, '" + options.model + "' and '" +
-                     model + "', expected one (-o FILE says where to)");
+                     model + "', expected one (-o FILE names the output)");
   options.model = model.str();
   return Error::success();
 }
@@ -231,7 +231,7 @@ static Error checkGpus(const CompileOptions &options) {
   bool keepsF32 = any_of(
       options.keep, [](StringRef rule) { return rule.starts_with("f32:"); });
   if (options.tf32 && !keepsF32 && is_contained({"bf16", "f16"}, options.dtype))
-    return makeError("--tf32 multiplies what is f32, but --dtype is '" +
+    return makeError("--tf32 multiplies f32 values, but --dtype is '" +
                      options.dtype + "'");
   return Error::success();
 }
@@ -284,7 +284,7 @@ static Error checkTogether(const CompileOptions &options) {
     return makeError("-o and --write-weights name the same file '" +
                      options.output + "'");
   if (!options.calibrate.empty() && options.dtype == "f32")
-    return makeError("--calibrate compares with f32, which --dtype is");
+    return makeError("--calibrate compares with f32, but --dtype is 'f32'");
   if (!options.calibrate.empty() && !options.makesArtifact())
     return makeError("--calibrate runs artifacts, expected --emit artifact");
   if (options.output == "-" && (options.explain || !options.calibrate.empty()))

@@ -53,10 +53,10 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
     if (llvm::is_contained(options.withoutFusions, name))
       fusion.leftOut = "--no-fuse";
     else if (name == "fuse-ffn" && options.gemm == "onednn")
-      fusion.leftOut = "oneDNN computes its two linears only while they are "
-                       "two";
+      fusion.leftOut =
+          "oneDNN computes its two linears only while they are separate";
     else if (name == "fuse-choice" && options.gemm == "onednn")
-      fusion.leftOut = "oneDNN computes logits only where they are stored";
+      fusion.leftOut = "oneDNN computes logits only if they are stored";
     fusions.push_back(std::move(fusion));
   }
   return fusions;

@@ -48,7 +48,8 @@ Status InputLines::readTarget() {
     return Status::success();
   }
   if (targets->linesRead() == 0)
-    return Status::error(targets->name(), " has no line, but the input has");
+    return Status::error(targets->name(),
+                         " has no line, but the input has lines");
   return Status::error(targets->nameOf(targets->linesRead() - 1),
                        " is the last, but the input has more lines");
 }

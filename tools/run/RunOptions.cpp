@@ -253,11 +253,10 @@ Status Parser::checkStandardInput() const {
     return Status::error("--info takes no text, found '-'");
   return options.texts.empty()
              ? Status::success()
-             : Status::error("'-' is standard input, which is read where no "
-                             "text is given, but '",
+             : Status::error("'-' is standard input, which is read if no text "
+                             "is given, but '",
                              options.texts[0],
-                             "' is (the text '-' follows a "
-                             "'--')");
+                             "' is given (the text '-' must follow a '--')");
 }
 
 /// Whether a file begins as artifacts do.
@@ -282,10 +281,10 @@ Status Parser::checkTexts() const {
     if (stat(text.c_str(), &info) != 0)
       continue;
     if (S_ISREG(info.st_mode) && program.empty() && isArtifact(text))
-      return Status::error("'", text,
-                           "' is an artifact, expected one, in "
-                           "front of all texts (",
-                           "'", options.file, "' stands there)");
+      return Status::error(
+          "'", text,
+          "' is an artifact, expected one artifact, before all texts ('",
+          options.file, "' stands there)");
     if (S_ISREG(info.st_mode) && isArtifact(text))
       return Status::error("'", text, "' is an artifact, but ", program,
                            " has a model of its own: expected heddle-run ",
@@ -294,7 +293,7 @@ Status Parser::checkTexts() const {
                          S_ISDIR(info.st_mode) ? "folder" : "file",
                          ", but texts are translated as they stand: expected ",
                          use, " <", S_ISDIR(info.st_mode) ? "FILE" : text,
-                         " (the text '", text, "' follows a '--')");
+                         " (the text '", text, "' must follow a '--')");
   }
   return Status::success();
 }

@@ -30,9 +30,9 @@ static Result<int64_t> addLines(const std::string &path,
       return line.status();
     // Without a line there would be no limit at all.
     if (!*line && isFirst && add == heddle_settings_add_allowed)
-      return Status::error("'", path,
-                           "' has no line, expected what targets may be made "
-                           "of");
+      return Status::error(
+          "'", path,
+          "' has no line, expected words or ids that targets may contain");
     if (!*line)
       return lines->linesRead();
     Status status = statusOf(add(&settings, (*line)->data(), (*line)->size()));
@@ -127,7 +127,7 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
 void heddle::warnOfGpu(Run &run) {
   const char *failure = heddle_session_gpu_failure(run.session.get());
   if (failure && !std::exchange(run.hasWarned, true))
-    printSentence("warning", std::string(failure) + "; the CPU goes on");
+    printSentence("warning", std::string(failure) + "; continuing on the CPU");
 }
 
 static Result<std::string> profileOf(const Run &run, heddle_profile_form form) {

@@ -95,7 +95,8 @@ heddle::assembleDeviceCode(StringRef code, const GpuArchitecture &architecture,
     else if (!said)
       consumeError(said.takeError());
     if (reason.empty())
-      reason = ("it says nothing and ends with " + Twine(status)).str();
+      reason =
+          ("it prints nothing and exits with status " + Twine(status)).str();
     return makeError("'" + assembler + "' failed for " + architecture.name +
                      ": " + reason);
   }

@@ -188,7 +188,7 @@ std::vector<int32_t> ConfigReader::knownIds(StringRef field,
       knowsAll = false;
   }
   if (!knowsAll)
-    warn(field, "of which only " + range + " can come");
+    warn(field, "but only " + range + " can be generated");
   return ids;
 }
 

@@ -249,7 +249,7 @@ void refuseUnsupportedSettings(ConfigReader &file, SearchKind kind) {
     if (!value || !setting.changes(*value, kind))
       continue;
     if (setting.isOfSamples && !kind.samples)
-      file.warn(setting.name, "which heddle-run --sample does without");
+      file.warn(setting.name, "which heddle-run --sample does not support");
     else
       file.fail(setting.name, setting.supported);
   }

@@ -230,7 +230,7 @@ static void readLengths(ConfigReader &config, NamedAttrList &settings,
   // transformers warns, too, and ends at the maximum.
   if (least > *most + !countsNew)
     config.warn(setting.huggingFace,
-                "though only " + Twine(*most) + " tokens may come");
+                "though only " + Twine(*most) + " tokens can be generated");
 }
 
 namespace {
@@ -290,7 +290,7 @@ double SearchReader::readOfSamples(const Setting &setting, double byDefault,
       value ? ConfigReader::numberOf(*value) : std::nullopt;
   if (!kind.samples && number &&
       !(*number >= theirs.min && *number <= theirs.max)) {
-    config.warn(field, "which no sample can take, so that it is not set");
+    config.warn(field, "which sampling cannot use, so it is not set");
     return byDefault;
   }
   return config.number(field, byDefault, ours.min, ours.max);
@@ -354,10 +354,10 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
 #define MODEL_SETTING SETTING
 #include "runtime/artifact/SearchSettings.def"
   if (reader.getKind().samples)
-    config.warn("do_sample", "which heddle-run does where --sample is given");
+    config.warn("do_sample", "which heddle-run does if --sample is given");
   if (config.integer("num_return_sequences", 1, 1, kMostTokens) > 1)
     config.warn("num_return_sequences",
-                "which heddle-run prints where --n-best is given");
+                "which heddle-run prints if --n-best is given");
   refuseUnsupportedSettings(config, reader.getKind());
 }
 

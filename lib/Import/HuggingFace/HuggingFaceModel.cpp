@@ -114,7 +114,7 @@ Value HuggingFaceModel::embed(Value ids, const std::string &side) {
   if (config.form.staticPositions && !layers.find(positions)) {
     if (config.width % 2 != 0)
       layers.fail("'d_model' of config.json is " + Twine(config.width) +
-                  ", expected an even width, half of which are sines");
+                  ", expected an even width, since one half holds sines");
     x = layers.sinusoidalPositions(x, config.width / 2);
   } else {
     int64_t offset = config.positionsOffset;

@@ -191,8 +191,8 @@ static bool readPreprocessesKeys(MarianOptionReader &reader,
   const SmallVector<int64_t> queriesAlone = {1, 10, 28}, all = {1, 10, 42};
   if (version.size() != 3 || (version > queriesAlone && version < all))
     reader.fail("version", text,
-                "v1.10.28 and earlier, v1.10.42 and later, which preprocess "
-                "self-attention in two ways");
+                "v1.10.28 and earlier or v1.10.42 and later, which preprocess "
+                "self-attention differently");
   return version >= all;
 }
 

@@ -59,7 +59,7 @@ Expected<std::string> convertShortlist(StringRef bytes, StringRef path,
     if (offset < previous || offset > idCount || (i == 0 && offset != 0) ||
         (isLast && offset != idCount))
       return makeError("'" + path + "' has the offset " + Twine(offset) +
-                       " for source id " + Twine(i) + " behind the offset " +
+                       " for source id " + Twine(i) + " after the offset " +
                        Twine(previous) + " and before the end at " +
                        Twine(idCount));
     previous = offset;

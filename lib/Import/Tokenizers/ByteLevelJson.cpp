@@ -169,8 +169,7 @@ Error readByteLevelJson(const TokenizerFiles &files, int64_t vocabulary,
         into.path, "model.type",
         model && model->get("type") ? *model->get("type")
                                     : json::Value(nullptr),
-        "BPE over bytes, or a file of SentencePiece's with a class that reads "
-        "it");
+        "BPE over bytes, or a SentencePiece file with a class that reads it");
   if (const json::Value *normalizer = findNonNull(whole, "normalizer"))
     return refuseTokenizerField(into.path, "normalizer", *normalizer, "null");
   if (Error error =
@@ -185,7 +184,7 @@ Error readByteLevelJson(const TokenizerFiles &files, int64_t vocabulary,
         into.before.size() > 1 || into.after.size() > 2)
       return refuseTokenizerField(
           into.path, "post_processor", *processor,
-          "at most one token in front of a text and two behind it");
+          "at most one token before a text and two after it");
   if (Error error = readPieces(*model, into.path, vocabulary, into))
     return error;
   return readModel(*model, into);

@@ -98,7 +98,7 @@ Error ConversionReader::checkModel() const {
   if (!pieces || object->getString("type").value_or("Unigram") != "Unigram" ||
       model.kind != SentencePieceModel::Kind::Unigram)
     return refuse("model.type", object ? object->get("type") : nullptr,
-                  "Unigram beside a model of this kind");
+                  "Unigram, with a SentencePiece model of the same kind");
   const json::Value *unknown = object->get("unk_id");
   if (!unknown || unknown->getAsInteger() != converted.unknown)
     return refuse("model.unk_id", unknown, Twine(converted.unknown));
@@ -192,7 +192,7 @@ Error ConversionReader::checkPostProcessor() const {
   auto refuseAll = [&] {
     return refuse("post_processor", value,
                   "a template with the token " + Twine(*converted.end) +
-                      " behind a text");
+                      " after a text");
   };
   Part processor = value ? value->getAsObject() : nullptr;
   if (!isOfType(processor, "TemplateProcessing"))

@@ -164,8 +164,7 @@ static std::string numberPieces(SentencePieceModel &model) {
       return "has a score that is no number" + at;
     auto &ids = piece.isReserved() ? model.ids : ordinary;
     if (auto [other, isNew] = ids.try_emplace(piece.text, id); !isNew)
-      return "has the piece of id " + std::to_string(other->second) +
-             " once more" + at;
+      return "repeats the piece of id " + std::to_string(other->second) + at;
     if (piece.type == SentencePiece::Type::Unknown) {
       if (model.unknown >= 0)
         return "has a second piece for unknown characters" + at;
@@ -177,7 +176,7 @@ static std::string numberPieces(SentencePieceModel &model) {
       return "has the piece of a byte" + at + " but no byte_fallback";
     int byte = byteOf(piece.text);
     if (byte < 0)
-      return "has a piece for a byte that names none" + at;
+      return "has a piece for a byte that names no byte" + at;
     hasByte[byte] = true;
   }
   if (model.unknown < 0)

@@ -139,7 +139,7 @@ case("a damaged shortlist", "heddle-compile marian -o out",
 # --- Command lines ------------------------------------------------------------
 
 misuse("no model", "heddle-compile", "no model is given, *")
-misuse("two models", "heddle-compile a b", "two models are given, 'a' and 'b', expected one (-o FILE says where to)")
+misuse("two models", "heddle-compile a b", "two models are given, 'a' and 'b', expected one (-o FILE names the output)")
 misuse("an unknown flag of the compiler", "heddle-compile bart --fast", "unknown flag '--fast'*")
 misuse("a flag without its value", "heddle-compile bart -o", "-o needs a value*")
 misuse("a target that is none", "heddle-compile bart -o out --target z80", "*z80*")

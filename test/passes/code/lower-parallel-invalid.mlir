@@ -71,7 +71,7 @@ func.func private @kernel(%n: index) attributes {transformer.kernel} {
   return
 }
 func.func @caller_without_a_call(%n: index) {
-  // expected-error @below {{'func.call' op of a kernel with a parallel loop stands neither in an entry point nor in a kernel}}
+  // expected-error @below {{'func.call' op calls a kernel with a parallel loop, but stands neither in an entry point nor in a kernel}}
   call @kernel(%n) : (index) -> ()
   return
 }

@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -transformer-fuse-add-norm -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 
-// REMARK: "the norm behind rnn adds the residual itself"
+// REMARK: "the norm after rnn adds the residual itself"
 // CHECK-LABEL: func.func @sum(
 // CHECK-NEXT: %[[Y:.*]] = transformer.norm layer %arg1, %arg2, %arg2 residual(%arg0) {epsilon = 5.000000e-01 : f32}
 // CHECK-NEXT: return %[[Y]]
@@ -22,7 +22,7 @@ func.func @sum_read_twice(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> (tensor<?x8
   return %s, %y : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
-// REMARK: "the residual behind last is added by an op of its own, since no norm stands behind it"
+// REMARK: "the residual after last is added by an op of its own, since no norm follows it"
 // CHECK-LABEL: func.func @no_norm(
 // CHECK-NEXT: transformer.add
 func.func @no_norm(%x: tensor<?x8xf32>, %h: tensor<?x8xf32>) -> tensor<?x8xf32> {

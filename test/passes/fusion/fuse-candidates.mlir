@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -transformer-fuse-candidates -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 
-// REMARK: "the logits of a shortlist read table where it stands: sentences share the rows of candidates that they have in common"
+// REMARK: "the logits of a shortlist read table in place: sentences share the rows of candidates that they have in common"
 // CHECK-LABEL: func.func @gathers(
 // CHECK-NEXT: %[[Y:.*]] = transformer.candidate_logits %arg0, %arg1, %arg2, %arg3 gather(%arg4) :
 // CHECK-NEXT: return %[[Y]]

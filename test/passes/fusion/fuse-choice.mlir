@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -transformer-fuse-choice -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 
-// REMARK: "of the 40000 logits of w a greedy step keeps the largest of each range of 2528, and beams the best ones"
+// REMARK: "w gives 40000 logits: a greedy step keeps the largest of each range of 2528, and beams the best ones"
 // CHECK-LABEL: func.func private @decode.step(
 // CHECK: transformer.linear
 // CHECK-LABEL: func.func private @decode.greedy(

@@ -38,7 +38,7 @@ func.func @late_residual(%x: !x, %w: !w) -> !x {
 
 // What a row is read by is said where it is known.
 
-// REMARK: "wo leaves the norm ln behind it to an op of its own, since the row in front of it is read elsewhere, too"
+// REMARK: "the norm ln after wo stays an op of its own, since the row between them is read elsewhere, too"
 // REMARK: "wo adds its residual itself"
 // CHECK-LABEL: func.func @sum_read_twice(
 // CHECK-NEXT: %[[S:.*]] = transformer.linear %arg0, %arg1 residual(%arg0)
@@ -52,7 +52,7 @@ func.func @sum_read_twice(%x: !x, %w: !w, %v: !v) -> (!x, !x) {
 
 // A pre-norm model: the sum is the next residual, too.
 
-// REMARK: "wo leaves the norm ln behind it to an op of its own, since the row in front of it is the next residual, too"
+// REMARK: "the norm ln after wo stays an op of its own, since the row between them is the next residual, too"
 // CHECK-LABEL: func.func @next_residual(
 // CHECK-NEXT: %[[S:.*]] = transformer.linear %arg0, %arg1 residual(%arg0)
 // CHECK-NEXT: %[[N:.*]] = transformer.norm rms %[[S]]
@@ -66,7 +66,7 @@ func.func @next_residual(%x: !x, %w: !w, %v: !v) -> !x {
   return %y : !x
 }
 
-// REMARK: "w1 leaves the silu behind it to an op of its own, since the row in front of it is read elsewhere, too"
+// REMARK: "the silu after w1 stays an op of its own, since the row between them is read elsewhere, too"
 // CHECK-LABEL: func.func @gate(
 // CHECK-NEXT: transformer.linear
 // CHECK-NEXT: transformer.activation silu
@@ -76,7 +76,7 @@ func.func @gate(%x: !x, %w: !w) -> (!x, !x) {
   return %l, %a : !x, !x
 }
 
-// REMARK: "wo leaves the tanh behind it to an op of its own, since a linear does such things in another order"
+// REMARK: "the tanh after wo stays an op of its own, since a linear applies an activation, a residual and a norm, in this order and each at most once"
 // REMARK: "wo adds its residual itself"
 // CHECK-LABEL: func.func @activation_behind_the_residual(
 // CHECK-NEXT: transformer.linear %arg0, %arg1 residual(%arg0)
@@ -91,9 +91,9 @@ func.func @activation_behind_the_residual(%x: !x, %w: !w) -> !x {
 // Behind anything but a linear, activations and norms stay ops. A sum in front
 // of a norm is fuse-add-norm's.
 
-// REMARK: "the relu behind rnn stays an op of its own, since its rows come from a recurrence, not from a linear"
+// REMARK: "the relu after rnn stays an op of its own, since its rows come from a recurrence, not from a linear"
 // REMARK: "the norm ln stays an op of its own, since its rows come from an activation, not from a linear"
-// REMARK: "the gelu behind activation stays an op of its own, since its rows come from the caller, not from a linear"
+// REMARK: "the gelu after activation stays an op of its own, since its rows come from the caller, not from a linear"
 // REMARK-NOT: "the norm behind_sum
 // CHECK-LABEL: func.func @without_linear(
 // CHECK: transformer.activation relu

@@ -59,7 +59,7 @@ func.func @two_activations(%x: !x, %w1: !up, %w2: !down) -> !x {
   return %y : !x
 }
 
-// REMARK: since an ffn has no activation behind its second linear
+// REMARK: since an ffn has no activation after its second linear
 // CHECK-LABEL: func.func @second_activation(
 // CHECK-NOT: transformer.ffn
 func.func @second_activation(%x: !x, %w1: !up, %w2: !down) -> !x {

@@ -24,7 +24,7 @@ func.func @learned(%ids: tensor<?xi32>, %table: tensor<9x8xf32>, %places: tensor
   return %x : tensor<?x8xf32>
 }
 
-// REMARK: "the positions behind positions.sinusoidal are added by an op of their own, since the embedding without them is read elsewhere, too"
+// REMARK: "the positions after positions.sinusoidal are added by an op of their own, since the embedding without them is read elsewhere, too"
 // CHECK-LABEL: func.func @read_twice(
 // CHECK: transformer.positions.sinusoidal
 func.func @read_twice(%ids: tensor<?x?xi32>, %table: tensor<9x8xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32>) {
@@ -33,7 +33,7 @@ func.func @read_twice(%ids: tensor<?x?xi32>, %table: tensor<9x8xf32>) -> (tensor
   return %e, %x : tensor<?x?x8xf32>, tensor<?x?x8xf32>
 }
 
-// REMARK: since what they are added to is no embedding
+// REMARK: since they are not added to an embedding
 // CHECK-LABEL: func.func @no_embedding(
 // CHECK: transformer.positions.learned
 func.func @no_embedding(%x: tensor<?x?x8xf32>, %places: tensor<12x8xf32>) -> tensor<?x?x8xf32> {

@@ -57,7 +57,7 @@ func.func @twice(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> (tensor<?x8xbf16>, t
   return %r, %q : tensor<?x8xbf16>, tensor<?x8xi8>
 }
 
-// REMARK: is quantised by an op of its own, since without a norm tasks have a part of its columns
+// REMARK: is quantised by an op of its own, since without a norm each task has only a part of its columns
 // CHECK-LABEL: func.func @no_norm(
 // CHECK: transformer.quantize
 func.func @no_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) -> (tensor<?x4xi8>, tensor<?xf32>) {

@@ -68,8 +68,8 @@ TEST_F(IsaSelectionTest, the_best_level_on_request) {
     EXPECT_EQ(load("x86-64-v4", "not even code"),
               "'F': section 'code.x86-64-v4' is not an x86-64 shared object");
   } else {
-    EXPECT_EQ(load("x86-64-v4"), "HEDDLE_ISA is 'x86-64-v4' but of the code "
-                                 "in 'F' this machine runs 'x86-64-v3'");
+    EXPECT_EQ(load("x86-64-v4"), "HEDDLE_ISA is 'x86-64-v4' but this machine "
+                                 "runs the code in 'F' only for 'x86-64-v3'");
   }
 }
 
@@ -84,6 +84,6 @@ TEST_F(IsaSelectionTest, levels_that_the_artifact_lacks) {
 
 TEST_F(IsaSelectionTest, levels_that_the_machine_lacks) {
   force("x86-64-v9");
-  EXPECT_EQ(load("x86-64-v9"), "HEDDLE_ISA is 'x86-64-v9' but of the code in "
-                               "'F' this machine runs 'x86-64-v3'");
+  EXPECT_EQ(load("x86-64-v9"), "HEDDLE_ISA is 'x86-64-v9' but this machine "
+                               "runs the code in 'F' only for 'x86-64-v3'");
 }

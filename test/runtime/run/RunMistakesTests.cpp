@@ -17,7 +17,7 @@ class RunMistakesTest : public RunToolTest {};
 } // namespace
 
 TEST_F(RunMistakesTest, flags_with_one_dash) {
-  const char *text = "text that begins with - follows a '--'";
+  const char *text = "text that begins with - must follow a '--'";
   auto expect = [&](const std::string &arguments, const std::string &flag,
                     const std::string &note) {
     expectUsageError("text " + arguments,
@@ -35,9 +35,10 @@ TEST_F(RunMistakesTest, flags_with_one_dash) {
          "lines are read from standard input: heddle-run FILE <letters.txt; ");
   expect("-o=answers", "-o=answers",
          "answers go to standard output: heddle-run FILE >answers.txt; ");
-  expectUsageError("-m text cafe",
-                   "unknown flag '-m' (the model's file is the first argument: "
-                   "heddle-run FILE; text that begins with - follows a '--')");
+  expectUsageError(
+      "-m text cafe",
+      "unknown flag '-m' (the model's file is the first argument: "
+      "heddle-run FILE; text that begins with - must follow a '--')");
 }
 
 TEST_F(RunMistakesTest, flags_with_two_dashes) {
@@ -58,9 +59,9 @@ TEST_F(RunMistakesTest, flags_with_two_dashes) {
                               "has what it decides"),
         std::pair("--quiet", "errors and warnings are all that is said beside "
                              "the answers"),
-        std::pair("--n-gram", "text that begins with - follows a '--'"),
-        std::pair("--fp16", "text that begins with - follows a '--'"),
-        std::pair("---", "text that begins with - follows a '--'"),
+        std::pair("--n-gram", "text that begins with - must follow a '--'"),
+        std::pair("--fp16", "text that begins with - must follow a '--'"),
+        std::pair("---", "text that begins with - must follow a '--'"),
         std::pair("--input", "lines are read from standard input: heddle-run "
                              "FILE <letters.txt"),
         std::pair("--output", "answers go to standard output: heddle-run FILE "
@@ -70,11 +71,13 @@ TEST_F(RunMistakesTest, flags_with_two_dashes) {
   expectUsageError("text --scores=yes cafe",
                    "--scores takes no value, found 'yes'");
   // As pages of the web have them.
-  expectUsageError("text \u2014beam 4", "'\u2014beam' begins with a dash of "
-                                        "print, expected '--beam'");
-  expectUsageError("text \u2013\u2013beam=4 cafe",
-                   "'\u2013\u2013beam=4' begins with a dash of print, expected "
-                   "'--beam=4'");
+  expectUsageError(
+      "text \u2014beam 4",
+      "'\u2014beam' begins with a typographic dash, expected '--beam'");
+  expectUsageError(
+      "text \u2013\u2013beam=4 cafe",
+      "'\u2013\u2013beam=4' begins with a typographic dash, expected "
+      "'--beam=4'");
 }
 
 TEST_F(RunMistakesTest, flags_in_place_of_values) {
@@ -129,7 +132,7 @@ TEST_F(RunMistakesTest, texts_that_name_files) {
                      const std::string &use) {
     return "'" + name + "' is a " + kind +
            ", but texts are translated as they stand: expected heddle-run " +
-           use + " (the text '" + name + "' follows a '--')";
+           use + " (the text '" + name + "' must follow a '--')";
   };
   expectUsageError("text letters.txt",
                    sentence("letters.txt", "file", "text <letters.txt"));
@@ -141,12 +144,14 @@ TEST_F(RunMistakesTest, texts_that_name_files) {
   expectUsageError("text letters", sentence("letters", "folder", "text <FILE"));
   expectUsageError("text /dev/stdin",
                    sentence("/dev/stdin", "file", "text </dev/stdin"));
-  expectUsageError("letters.txt toy",
-                   "'toy' is an artifact, expected one, in front of all texts "
-                   "('letters.txt' stands there)");
-  expectUsageError("toy text cafe",
-                   "'text' is an artifact, expected one, in front of all texts "
-                   "('toy' stands there)");
+  expectUsageError(
+      "letters.txt toy",
+      "'toy' is an artifact, expected one artifact, before all texts "
+      "('letters.txt' stands there)");
+  expectUsageError(
+      "toy text cafe",
+      "'text' is an artifact, expected one artifact, before all texts "
+      "('toy' stands there)");
   std::string answer = run("text cafe").output;
   EXPECT_EQ(run("text < letters.txt").output, answer);
   EXPECT_EQ(run("text -- letters").exitCode, 0);
@@ -160,9 +165,10 @@ TEST_F(RunMistakesTest, standard_input_by_name) {
   EXPECT_EQ(run("text -", "cafe\n").output, answer);
   EXPECT_EQ(run("text - --batch 2", "cafe\n").output, answer);
   for (const char *texts : {"- cafe", "cafe -", "- -- cafe"})
-    expectUsageError(std::string("text ") + texts,
-                     "'-' is standard input, which is read where no text is "
-                     "given, but 'cafe' is (the text '-' follows a '--')");
+    expectUsageError(
+        std::string("text ") + texts,
+        "'-' is standard input, which is read if no text is given, but 'cafe' "
+        "is given (the text '-' must follow a '--')");
   expectUsageError("-", "standard input is no model, expected heddle-run FILE");
   expectUsageError("text --info -", "--info takes no text, found '-'");
   for (const char *flag : {"--prefix", "--bad-words", "--hidden", "--score"})

@@ -255,7 +255,7 @@ TEST_F(RunToolTest, alternatives_and_scores_of_tokens) {
                                          "--n-best or --alternatives");
   expectUsageError("toy --alternatives 2 --n-best 2",
                    "--alternatives gives a translation with scores for each "
-                   "next token, --n-best adds none");
+                   "next token, so --n-best adds none");
   expectUsageError("toy --alternatives 2 --sample",
                    "--alternatives gives the best next tokens, but --sample "
                    "draws");
@@ -274,18 +274,20 @@ TEST_F(RunToolTest, only_what_a_file_allows) {
   EXPECT_TRUE(usesOnly(all.substr(all.find('\n')), "07 \n")) << all;
   expectError(
       "toy --ids --workers 1 --allow allowed",
-      "line 3 of standard input has no list of what may come: there are 2",
+      "line 3 of standard input has no list of allowed tokens: there are 2",
       "1 2\n3\n4\n");
   expectError("toy --ids --allow allowed",
               "line 2 of 'allowed' belongs to no line of input", "1 2\n");
   write("allowed", "3 11\n");
-  expectError("toy --ids --allow allowed",
-              "line 1 of what may come has the id 11 but the vocabulary has 11",
-              "1 2\n");
+  expectError(
+      "toy --ids --allow allowed",
+      "line 1 of the allowed tokens has the id 11 but the vocabulary has 11",
+      "1 2\n");
   write("nothing", "");
-  expectError("toy --ids --allow nothing",
-              "'nothing' has no line, expected what targets may be made of",
-              "1\n");
+  expectError(
+      "toy --ids --allow nothing",
+      "'nothing' has no line, expected words or ids that targets may contain",
+      "1\n");
 }
 
 TEST_F(RunToolTest, numbers_beyond_what_scores_hold) {

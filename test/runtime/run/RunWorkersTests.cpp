@@ -106,7 +106,7 @@ TEST_F(RunWorkersTest, files_that_say_something_of_targets) {
   };
   expectAfter("4\n5\n", 2,
               "line 2 of 'prefixes' is the last, but the input has more lines");
-  expectAfter("", 0, "'prefixes' has no line, but the input has");
+  expectAfter("", 0, "'prefixes' has no line, but the input has lines");
   expectAfter("4\n5\n\n4\n", 3,
               "line 4 of 'prefixes' belongs to no line of input");
   expectAfter("4\nx\n5\n", 1,
