@@ -2,7 +2,8 @@
 //
 // The temporary file has the name of its target and an ending, or, where names
 // may not be as long, the beginning of it. What a pipe receives waits in a file
-// of no name, in the folder of temporary files: it may be larger than memory.
+// of no name, in the folder of temporary files, since it may be larger than
+// memory, or in memory if that folder cannot be written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -83,8 +85,9 @@ static int createNameless() {
   std::string name = temporaryFor(
       std::string(folder && *folder ? folder : "/tmp") + "/heddle");
   int file = mkostemp(name.data(), O_CLOEXEC);
-  if (file >= 0)
-    unlink(name.c_str());
+  if (file < 0)
+    return memfd_create("heddle", MFD_CLOEXEC);
+  unlink(name.c_str());
   return file;
 }
 

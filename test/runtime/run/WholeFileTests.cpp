@@ -69,10 +69,17 @@ TEST_F(WholeFileTest, pipes_and_devices_receive_it) {
   std::string pipe = folder + "pipe", text(200'000, 'x'), read;
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_TRUE(checkWritable(pipe).ok());
-  std::thread reader([&] { read = readFile(pipe); });
-  EXPECT_TRUE(writeWholeFile(pipe, text).ok());
-  reader.join();
-  EXPECT_EQ(read, text);
+  // With a folder of temporary files, and without one.
+  const char *before = getenv("TMPDIR");
+  std::string kept = before ? before : "";
+  for (const char *temporary : {folder.c_str(), "/none"}) {
+    setenv("TMPDIR", temporary, /*overwrite=*/1);
+    std::thread reader([&] { read = readFile(pipe); });
+    EXPECT_TRUE(writeWholeFile(pipe, text).ok());
+    reader.join();
+    EXPECT_EQ(read, text);
+  }
+  before ? setenv("TMPDIR", kept.c_str(), 1) : unsetenv("TMPDIR");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 
   EXPECT_TRUE(writeWholeFile("/dev/null", text).ok());
