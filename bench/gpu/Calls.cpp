@@ -1,9 +1,10 @@
 //===- Calls.cpp - Entries of artifacts on a GPU --------------------------===//
 //
-//   bench-gpu-calls replay CALL...
+//   bench-gpu-calls replay [--until-wrong] CALL...
 //     Makes recorded calls (test/kernels/CallRecord.h) of the artifact beside
 //     each on the GPU and compares what comes with the record. A line each:
-//     "right" or "wrong", the file, the entry and the largest difference.
+//     "right" or "wrong", the file, the entry and the largest difference. With
+//     --until-wrong nothing behind the first wrong one is called.
 //   bench-gpu-calls time ARTIFACT RUNS [ENTRY DIM=N,...]...
 //     The seconds that a run of each of these calls takes, with numbers in
 //     [-1, 1) as inputs: a line each, of the entry, the dims and the seconds,
@@ -122,9 +123,9 @@ static Result<double> replay(const std::string &path, RecordedCall &record,
   return largest;
 }
 
-static int replayAll(int count, char **paths) {
+static int replayAll(int count, char **paths, bool untilWrong) {
   int wrong = 0;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count && !(untilWrong && wrong); ++i) {
     RecordedCall record;
     bool isShort = false;
     Result<double> largest = replay(paths[i], record, isShort);
@@ -232,11 +233,13 @@ int main(int argc, char **argv) {
   std::string command = argc > 1 ? argv[1] : "";
   // Not the emulator, unless it is asked for.
   setenv("HEDDLE_LIBCUDA", "libcuda.so.1", /*replace=*/0);
-  if (command == "replay" && argc > 2)
-    return replayAll(argc - 2, argv + 2);
+  bool untilWrong = argc > 2 && argv[2] == std::string("--until-wrong");
+  if (command == "replay" && argc > 2 + untilWrong)
+    return replayAll(argc - 2 - untilWrong, argv + 2 + untilWrong, untilWrong);
   if (command == "time" && argc > 5 && argc % 2 == 0)
     return timeAll(argv[2], strtoll(argv[3], nullptr, 10), argc - 4, argv + 4);
-  fprintf(stderr, "bench-gpu-calls: expected replay CALL..., or time ARTIFACT "
-                  "RUNS [ENTRY DIM=N,...]...\n");
+  fprintf(stderr,
+          "bench-gpu-calls: expected replay [--until-wrong] CALL..., or "
+          "time ARTIFACT RUNS [ENTRY DIM=N,...]...\n");
   return 2;
 }

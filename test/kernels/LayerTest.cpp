@@ -58,6 +58,7 @@ static std::string_view cellsToRun() {
 }
 
 bool test::runsEveryCell() { return cellsToRun() == "all"; }
+bool test::runsOneCell() { return cellsToRun() == "quick"; }
 
 static const char *const kInBf16 = "--dtype bf16";
 static const char *const kInF16 = "--dtype f16";
@@ -200,10 +201,9 @@ void LayerTest::SetUp() {
       *testing::UnitTest::GetInstance()->current_test_info();
   std::string name = test.test_suite_name() + std::string(".") + test.name();
   name = name.substr(0, name.find('/'));
-  bool isQuickRun = cellsToRun() == "quick";
-  if (isQuickRun && !isQuick(GetParam(), name))
+  if (runsOneCell() && !isQuick(GetParam(), name))
     GTEST_SKIP() << "--quick takes one level";
-  if (!isQuickRun && isLeftToTwin(GetParam(), name))
+  if (!runsOneCell() && isLeftToTwin(GetParam(), name))
     GTEST_SKIP() << "a sample leaves the level to other tests: --all";
 }
 

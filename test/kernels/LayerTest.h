@@ -73,6 +73,9 @@ protected:
 /// they take a sample otherwise.
 bool runsEveryCell();
 
+/// Whether `tools/check --quick` runs them: one cell of each.
+bool runsOneCell();
+
 /// The instances of a suite: tests end in "/reference", "/v3", "/v4" and
 /// "/gpu", which an emulator runs, those of `everyCodeOfShortTypes` in the
 /// names of more levels, too, and in "_tiles" where loops stand in for tiles.

@@ -124,20 +124,20 @@ static void check(EntryCall &call, const RangedCase &sizes, int64_t rows,
 
 TEST_P(BestLogitsTest, AgreesWithLogits) {
   constexpr int64_t kWidth = 3;
-  for (const char *type : kProductTypes) {
+  for (const char *type : productTypes()) {
     Weights weights;
     std::string module = fillAllRanged(kModule, type, weights);
     withCode(module, weights, [&](const EntryRunner &code) {
       for (const RangedCase &sizes : kRangedCases)
         // Below and above the rows of tiles, and of scratch memory. More than
-        // some ranges have. A sample has a call of each shape of blocks.
+        // some ranges have.
         for (auto [rows, best] : {std::pair<int64_t, int64_t>(1, 1),
                                   {3, 40},
                                   {16, 8},
                                   {21, 3},
                                   {50, 8},
                                   {97, 1}}) {
-          if (rows != 3 && rows != 21 && rows != 97 && takesSample())
+          if (takesSample() && !sizes.isSampled(rows))
             continue;
           SCOPED_TRACE(type + ("_" + sizes.name()) + " of " +
                        std::to_string(rows));
@@ -180,7 +180,7 @@ TEST_P(BestLogitsTest, NumbersAtTheEnds) {
   bias[128] = 7;
   Weights weights;
   addWeights(sizes, weights, bias);
-  for (const char *type : kProductTypes)
+  for (const char *type : productTypes())
     withCode(
         fillRanged(kModule, sizes, type), weights,
         [&](const EntryRunner &code) {
@@ -280,7 +280,7 @@ TEST_P(BestLogitsTest, ThreadsAndBatchesChangeNoBit) {
   auto pool = ThreadPool::create(3);
   ASSERT_TRUE(pool.ok());
   std::vector<float> x = randomValues(kRows * sizes.depth, 3);
-  for (const char *type : kProductTypes) {
+  for (const char *type : productTypes()) {
     Weights weights;
     std::string module = fillAllRanged(kModule, type, weights);
     withCode(module, weights, [&](const EntryRunner &code) {

@@ -35,6 +35,12 @@ func.func @TYPE_NAME(
 }
 )";
 
+std::vector<const char *> heddle::test::productTypes() {
+  if (runsOneCell())
+    return {"i8"};
+  return {"f32", "bf16", "f16", "i8"};
+}
+
 std::string heddle::test::fillRanged(const RangedModule &module,
                                      const RangedCase &sizes,
                                      const std::string &type) {

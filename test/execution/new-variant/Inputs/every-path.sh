@@ -43,11 +43,11 @@ compare() {
 }
 
 for dtype in f32 bf16; do
-  build table --reference --dtype $dtype
+  build table --reference --target x86-64-v3 --dtype $dtype
   score reference
   cmp reference.full.npy reference.step.npy
   for way in op where; do
-    build $way --reference --dtype $dtype
+    build $way --reference --target x86-64-v3 --dtype $dtype
     score $way
     for result in hidden full step; do
       cmp $way.$result.npy reference.$result.npy
