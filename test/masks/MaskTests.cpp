@@ -177,7 +177,8 @@ TEST_F(MaskTest, SegmentsHoldEveryMember) {
       for (int h = 0; h < kHeads; ++h)
         for (int begin = 0; begin < kPositions; ++begin)
           for (int end : {begin + 1, begin + 3, kPositions})
-            for (int keyCount : {1, 4, kPositions, kPositions + 3}) {
+            for (int keyCount :
+                 {begin % 2 ? 1 : 4, kPositions, kPositions + 3}) {
               auto segments =
                   masks.segments(mask.mask, b, h, begin, end, keyCount);
               ASSERT_TRUE(segments) << "cannot be evaluated";
