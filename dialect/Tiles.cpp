@@ -47,11 +47,12 @@ void LinearFinishOp::build(OpBuilder &builder, OperationState &state,
         operands.activation, place.isPartial);
 }
 
+/// Of a panel, as many as whole vectors of any level divide.
 static LogicalResult verifyColumns(Operation *op, int64_t columns) {
-  if (columns % (columns > kPanelColumns ? kPanelColumns : 8) == 0)
+  if (columns % kPanelColumns == 0 || columns == 8 || columns == 16)
     return success();
-  return op->emitOpError("expects columns that are a multiple of 8, and of ")
-         << kPanelColumns << " if there are more, found " << columns;
+  return op->emitOpError("expects 8 or 16 columns, or a multiple of ")
+         << kPanelColumns << ", found " << columns;
 }
 
 /// Whether the panels of W are those of vectors of width `in`.
@@ -173,9 +174,8 @@ void LinearSumsOp::getEffects(
 LogicalResult LinearFinishOp::verify() {
   // linear.finish_c1
   int64_t columns = getColumns();
-  if (columns % 8 != 0)
-    return emitOpError("expects columns that are a multiple of 8, found ")
-           << columns;
+  if (failed(verifyColumns(*this, columns)))
+    return failure();
   // linear.finish_c2
   auto sums = cast<MemRefType>(getSums().getType());
   int64_t out = width(getDestination());

@@ -45,7 +45,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     ```
 
     Constraints:
-    - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
+    - (C1) columns is 8, 16 or a multiple of the panels' 32.
     - (C2) x, W, b, residual and y fit together as in linear.
     - (C3) `next` and `fetched` are given together, without `ahead`.
   }];
@@ -112,7 +112,7 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     ```
 
     Constraints:
-    - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
+    - (C1) columns is 8, 16 or a multiple of the panels' 32.
     - (C2) x and W have one depth, and the sums room for the tile and the type of
       the products.
     - (C3) `next` and `fetched` are given together, without `ahead`, and so are
@@ -163,7 +163,7 @@ def LinearFinishOp : Transformer_Op<"linear.finish", [
     ```
 
     Constraints:
-    - (C1) columns is a multiple of 8.
+    - (C1) columns is 8, 16 or a multiple of the panels' 32.
     - (C2) the sums have room for the columns; b, residual and y fit together as
       in linear.
   }];

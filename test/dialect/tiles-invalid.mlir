@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -verify-diagnostics -split-input-file
 
 func.func @linear_tile_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memref<?x32xf32>, %i: index) {
-  // expected-error @below {{expects columns that are a multiple of 8, and of 32 if there are more, found 12}}
+  // expected-error @below {{expects 8 or 16 columns, or a multiple of 32, found 12}}
   transformer.linear.tile %x, %w into %y at [%i, %i] rows 1 columns 12 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<?x32xf32>, index, index) -> ()
   return
 }
@@ -10,7 +10,7 @@ func.func @linear_tile_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memre
 // -----
 
 func.func @linear_tile_c1_panels(%x: memref<?x8xf32>, %w: memref<2x8x32xf32>, %y: memref<?x64xf32>, %i: index) {
-  // expected-error @below {{expects columns that are a multiple of 8, and of 32 if there are more, found 48}}
+  // expected-error @below {{expects 8 or 16 columns, or a multiple of 32, found 48}}
   transformer.linear.tile %x, %w into %y at [%i, %i] rows 1 columns 48 : (memref<?x8xf32>, memref<2x8x32xf32>, memref<?x64xf32>, index, index) -> ()
   return
 }
@@ -42,7 +42,7 @@ func.func @linear_tile_c3_ahead(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y:
 // -----
 
 func.func @linear_sums_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
-  // expected-error @below {{expects columns that are a multiple of 8, and of 32 if there are more, found 12}}
+  // expected-error @below {{expects 8 or 16 columns, or a multiple of 32, found 12}}
   transformer.linear.sums %x, %w into %s at [%i, %i] rows 1 columns 12 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()
   return
 }
@@ -98,8 +98,8 @@ func.func @linear_sums_c4_depth(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s:
 // -----
 
 func.func @linear_finish_c1(%s: memref<1x32xf32>, %y: memref<?x32xf32>, %i: index) {
-  // expected-error @below {{expects columns that are a multiple of 8, found 12}}
-  transformer.linear.finish %s into %y at [%i, %i] rows %i columns 12 : (memref<1x32xf32>, memref<?x32xf32>, index, index, index) -> ()
+  // expected-error @below {{expects 8 or 16 columns, or a multiple of 32, found 24}}
+  transformer.linear.finish %s into %y at [%i, %i] rows %i columns 24 : (memref<1x32xf32>, memref<?x32xf32>, index, index, index) -> ()
   return
 }
 
