@@ -8,16 +8,17 @@ import dataclasses
 class Sizes:
     tokens: int  # Of a batch, and so of one sentence from there on.
     columns: int  # Of all heads.
+    widths: list  # Of a head.
     lengths: list
     steps: list  # Of caches.
     products: list  # Rows, inputs and outputs of y = x W.
 
 
-WIDTHS = [64, 128]
 SIZES = {
     "gpu": Sizes(
         tokens=16384,
         columns=2048,
+        widths=[64, 128],
         lengths=[2048, 4096, 8192, 16384, 32768, 65536],
         steps=[512, 4096, 32768],
         products=[
@@ -31,6 +32,7 @@ SIZES = {
     "emulator": Sizes(
         tokens=64,
         columns=128,
+        widths=[64],
         lengths=[64],
         steps=[512],
         products=[(16, 128, 128)],
@@ -180,9 +182,9 @@ def operations(entry, dims, sizes):
 
 def artifacts(sizes):
     """The artifacts, each with its entries' text."""
-    text = [step(width, sizes.columns) for width in WIDTHS]
+    text = [step(width, sizes.columns) for width in sizes.widths]
     for variant in VARIANTS:
-        text += [attention(variant, width, sizes.columns) for width in WIDTHS]
+        text += [attention(variant, width, sizes.columns) for width in sizes.widths]
     yield "attention", "".join(text)
     for inputs, outputs in sorted({shape[1:] for shape in sizes.products}):
         yield f"product-{inputs}x{outputs}", product(inputs, outputs)
@@ -192,11 +194,11 @@ def timed(artifact, sizes):
     """The entries of an artifact and the dims of their calls."""
     if artifact.startswith("attention"):
         for variant in VARIANTS:
-            for width in WIDTHS:
+            for width in sizes.widths:
                 for length in sizes.lengths:
                     batch = max(1, sizes.tokens // length)
                     yield f"{variant}_d{width}", f"batch={batch},source={length}"
-        for width in WIDTHS:
+        for width in sizes.widths:
             for length in sizes.steps:
                 for rows in (1, 64):
                     if rows * length <= 64 * 4096:
