@@ -377,7 +377,8 @@ Status CudaDevice::makeReady(int64_t rows) {
   if (Status status = begin(); !status.ok())
     return status;
   if (Status status = takeParents(rows); !status.ok())
-    return Status::error("the order of ", rows, " rows ", status.message());
+    return Status::error("cannot keep the order of ", rows,
+                         " rows: ", status.message());
   const CudaModel::OwnKernels &own = model.ownKernels();
   rehearsed.insert({own.moveRows, own.writeHistory, own.mergeRanges});
   return noted(model.loadKernels(std::exchange(rehearsed, {})));
