@@ -6,10 +6,11 @@
 config.environment["HEDDLE_SANITIZED"] = config.heddle_sanitize
 
 # What LLVM fills is not what ASan has seen it fill, and what its threads share is
-# not what TSan has seen them lock.
+# not what TSan has seen them lock. LLVM replaces a thread's signal stack, which ASan
+# would unmap when the thread ends.
 config.environment["ASAN_OPTIONS"] = (
     "allow_user_poisoning=0:detect_container_overflow=0:"
-    "detect_odr_violation=0:exitcode=99"
+    "detect_odr_violation=0:use_sigaltstack=0:exitcode=99"
 )
 config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99"
 config.environment[

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Artifact/Panels.h"
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include <cstring>
 #include <type_traits>
 

@@ -1,6 +1,6 @@
 // Panels of each type of element: their shape, and the bytes of each place.
 
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include "lib/Artifact/Panels.h"
 #include "gtest/gtest.h"
 #include <cstring>

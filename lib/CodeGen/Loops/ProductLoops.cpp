@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Loops/ProductLoops.h"
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include "lib/Kernels/Linear/LinearBlock.h"
 #include "lib/Kernels/Linear/LinearTile.h"
 

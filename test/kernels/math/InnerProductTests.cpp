@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include "lib/Artifact/Panels.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

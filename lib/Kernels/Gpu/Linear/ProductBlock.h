@@ -2,10 +2,10 @@
 //
 // A word is 32 bits of depth: one f32, two short floats or four i8. In words,
 // rows of x [rows, depth] and panels of W [panels, depth, 32]
-// (dialect/PanelLayout.h) have one form for all types, which is that of tensor
-// cores, too: a step of mma.sync takes 8 words of depth whatever they hold, and
-// a thread its B fragment from one word for each of the lower and upper four.
-// So weights are read as they stand in the artifact.
+// (dialect/linear/PanelLayout.h) have one form for all types, which is that of
+// tensor cores, too: a step of mma.sync takes 8 words of depth whatever they
+// hold, and a thread its B fragment from one word for each of the lower and
+// upper four. So weights are read as they stand in the artifact.
 //
 // Fragments take four columns that stand side by side, one of each of four
 // products, for one load of 16 bytes; then a thread's sums are of columns side
@@ -21,7 +21,7 @@
 #ifndef HEDDLE_LIB_KERNELS_GPU_LINEAR_PRODUCTBLOCK_H
 #define HEDDLE_LIB_KERNELS_GPU_LINEAR_PRODUCTBLOCK_H
 
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
 
 namespace heddle {

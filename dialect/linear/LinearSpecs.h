@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_DIALECT_LINEARSPECS_H
-#define HEDDLE_DIALECT_LINEARSPECS_H
+#ifndef HEDDLE_DIALECT_LINEAR_LINEARSPECS_H
+#define HEDDLE_DIALECT_LINEAR_LINEARSPECS_H
 
 #include "dialect/Attributes.h"
 #include "mlir/IR/Value.h"
@@ -80,4 +80,4 @@ struct DepthPiece {
 
 } // namespace heddle
 
-#endif // HEDDLE_DIALECT_LINEARSPECS_H
+#endif // HEDDLE_DIALECT_LINEAR_LINEARSPECS_H

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/PanelLayout.h"
+#include "dialect/linear/PanelLayout.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -14,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_DIALECT_PANELLAYOUT_H
-#define HEDDLE_DIALECT_PANELLAYOUT_H
+#ifndef HEDDLE_DIALECT_LINEAR_PANELLAYOUT_H
+#define HEDDLE_DIALECT_LINEAR_PANELLAYOUT_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -71,4 +71,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_DIALECT_PANELLAYOUT_H
+#endif // HEDDLE_DIALECT_LINEAR_PANELLAYOUT_H
