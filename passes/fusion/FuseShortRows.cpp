@@ -92,11 +92,11 @@ struct FuseShortRows : heddle::impl::FuseShortRowsPassBase<FuseShortRows> {
                             "the row of " + nameOf(source) + " is " +
                                 (quantize ? "quantised" : "rounded") +
                                 " by an op of its own, since " + reason);
+    StringRef type = round ? nameOfShortFloat(round.getTo()) : "int8";
     Operation *fused =
         fuse(source, conversion,
              round ? roundingTo(round.getTo()) : Shortening::Quantize,
              quantize ? quantize.getMultiplier() : Value());
-    StringRef type = round ? nameOfShortFloat(round.getTo()) : "int8";
     reportFused(kPass, fused,
                 nameOf(fused) + " writes " + type +
                     ", too, when its row is finished");
