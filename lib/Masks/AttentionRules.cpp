@@ -1,6 +1,6 @@
 //===- AttentionRules.cpp - Which attention gets which mask ---------------===//
 //
-// A target is one word with points in it; masks are the expression's parser's.
+// Layers are one word with points in it; MaskExpression parses masks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,12 +11,12 @@
 using namespace llvm;
 using namespace heddle;
 
-static Error parseTarget(TextReader &reader, AttentionRule &rule) {
+static Error parseLayers(TextReader &reader, AttentionRule &rule) {
   size_t place = reader.place();
   StringRef name = reader.takeWord(".");
   if (name.empty())
-    return reader.expected("a target such as 'encoder.self'");
-  rule.target = name.str();
+    return reader.expected("layers such as 'encoder.self'");
+  rule.layers = name.str();
   rule.place = place;
   size_t behind = reader.place();
   if (name.ends_with(".") && reader.take('-'))
@@ -38,11 +38,11 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
   }
   const auto *kind = find(kAttentionKinds, name);
   if (kind == std::end(kAttentionKinds))
-    return reader.error(place, "the unknown target '" + name + "'" +
+    return reader.error(place, "the unknown layers '" + name + "'" +
                                    suggestNearest(name, kAttentionKinds));
   rule.kind = static_cast<AttentionKind>(kind - kAttentionKinds);
   if (!reader.take(':'))
-    return reader.expected("':' after the target");
+    return reader.expected("':' after the layers");
   return Error::success();
 }
 
@@ -52,7 +52,7 @@ heddle::parseAttentionRules(StringRef text) {
   std::vector<AttentionRule> rules;
   do {
     AttentionRule &rule = rules.emplace_back();
-    if (Error error = parseTarget(reader, rule))
+    if (Error error = parseLayers(reader, rule))
       return std::move(error);
     Expected<MaskExpression> mask = MaskExpression::parse(reader);
     if (!mask)

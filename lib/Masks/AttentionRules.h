@@ -1,11 +1,12 @@
 //===- AttentionRules.h - Which attention gets which mask -------*- C++ -*-===//
 //
 //   rules  ::= rule (`;` rule)*
-//   rule   ::= target `:` expression
-//   target ::= (`encoder.self` | `decoder.self` | `decoder.cross`) (`.` layer)?
+//   rule   ::= layers `:` expression
+//   layers ::= (`encoder.self` | `decoder.self` | `decoder.cross`) (`.` N)?
 //
-// AttentionSites.h says what targets are; layers count from 1. `encoder.self:
-// window(128); encoder.self.6: full` is a window in all layers but the sixth.
+// AttentionSites.h says which layers have these names; N counts from 1.
+// `encoder.self: window(128); encoder.self.6: full` is a window in all layers
+// but the sixth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@ struct AttentionRule {
   /// One layer, or none for all.
   std::optional<int64_t> layer;
   MaskExpression mask;
-  /// The target as it is written, and where.
-  std::string target;
+  /// The layers as written, and where.
+  std::string layers;
   size_t place;
 };
 

@@ -50,7 +50,7 @@ static Error describeUnused(const AttentionRule &rule, ModuleOp module,
   bool isNamed = llvm::any_of(
       sites, [&](const RuledSite &each) { return names(rule, each); });
   return refuse(text, rule.place,
-                "the rule for '" + Twine(rule.target) + "' " +
+                "the rule for '" + Twine(rule.layers) + "' " +
                     (isNamed ? "has no effect, since later rules replace it"
                              : "matches no attention: the module has " +
                                    listLayers(module, sites)));

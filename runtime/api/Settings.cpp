@@ -193,9 +193,9 @@ static constexpr Row kOtherRows[] = {
       "share the work of a batch among N threads (default 1)"},
      readNumber<&SettingValues::threads, 1, kMostWorkers>},
     {{"workers", "N|all", kMachine,
-      "run N batches at the same time, each on threads of its own; all "
-      "is as many as keep the cores of the process busy (default: all, "
-      "or 1 for a session of the library)"},
+      "run N batches at the same time, each on threads of its own; all: as "
+      "many as the cores divided by --threads (default: all, or 1 for a "
+      "session of the library)"},
      readWorkers},
     {{"max-memory", "MIB", kMachine,
       "limit what the process may allocate beside the file's weights, "

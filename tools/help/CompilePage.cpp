@@ -17,7 +17,7 @@ static std::vector<Flag> getFlags() {
        "compile a configuration that has no weights: normal numbers that "
        "follow from SEED"},
       {"--write-weights", "FILE", kModel,
-       "write these numbers as safetensors, too"},
+       "write the weights of --random-weights as safetensors"},
       {"--load-dialect-plugin", "FILE", kModel,
        "load a shared object with a dialect"},
       {"-o", "FILE", kOutput,
@@ -35,10 +35,9 @@ static std::vector<Flag> getFlags() {
        "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx|"
        "cuda|sm_80|sm_90a",
        kMachine,
-       "the machines to generate code for, with commas between: any "
-       "(portable, the default: one code for each ISA level in the file), this "
-       "one (native), one level; NVIDIA GPUs (cuda), or one architecture of "
-       "them"},
+       "generate code for these machines, comma-separated: portable (the "
+       "default; every ISA level), native (this machine), a level, cuda "
+       "(NVIDIA GPUs) or one architecture"},
       {"--ptxas", "FILE", kMachine,
        "NVIDIA's assembler, or its name in PATH: add machine code for "
        "GPUs beside the PTX, which a driver assembles at the first start"},
@@ -54,22 +53,20 @@ static std::vector<Flag> getFlags() {
        "from avx512-bf16 on and emulated below; f16 ends at 65,504 and "
        "is fast on GPUs alone"},
       {"--tf32", "", kTypes,
-       "multiply f32 values on a GPU as tf32, with 10 bits behind the "
-       "point as f16: faster, but ids may differ from the CPU's; by "
-       "default products have f32's bits, and attention differs only in "
-       "the last bits"},
+       "multiply f32 values on a GPU as tf32, with 10 mantissa bits as f16: "
+       "faster, but ids may differ from the CPU's; by default products have "
+       "f32's bits, and attention differs only in the last bits"},
       {"--keep", "bf16:GLOB|f16:GLOB|f32:GLOB", kTypes,
        "keep weights whose checkpoint name matches GLOB in this type in place "
        "of --dtype: a wider type, or the other 16-bit type; may be given more "
        "than once, the first match wins"},
       {"--calibrate", "FILE", kTypes,
-       "print how far each layer moves the logits from f32's, by "
-       "itself, over the lines of FILE (ids if the model has no "
-       "tokenizer): which layers to --keep"},
+       "print the logit error of each layer against f32 on the lines of "
+       "FILE (ids if the model has no tokenizer): which layers to --keep"},
       {"--attention", "RULES", kAttention,
-       "let fewer pairs attend: TARGET: MASK, with ; between several. "
-       "TARGET is encoder.self, decoder.self or decoder.cross, or a "
-       "layer of it, counted from 1, as encoder.self.3. MASK is made of "
+       "let fewer pairs attend: LAYERS: MASK, with ; between several. "
+       "LAYERS are encoder.self, decoder.self or decoder.cross, or one "
+       "layer of these, counted from 1, as encoder.self.3. MASK is made of "
        "|, &, !, ( ) and the masks below. The last rule for a layer wins"},
       {"--explain", "", kInside,
        "print what was fused in each layer, what was not and why, and "
@@ -123,7 +120,7 @@ ToolPage heddle::getCompilePage() {
        "it is a flag of heddle-run, which runs what this tool writes"},
       {{"-q", "--quiet"},
        "errors and warnings are all that is said in a pipe"}};
-  Listing masks{"Masks, with what their parameters are by default", {}};
+  Listing masks{"Masks, with default parameters", {}};
   for (const MaskFunction &function : getMaskFunctions())
     masks.lines.push_back(formatSignature(function));
   page.listings = {std::move(masks)};

@@ -46,7 +46,7 @@ static std::vector<Flag> getOwnFlags() {
        "page with layers",
        /*isValueOptional=*/true},
       {"--verify", "", kAbout,
-       "check the weights and the zeros between sections, too"},
+       "also check the weights, and that padding between sections is zero"},
       {"--info", "", kAbout,
        "print what the file holds, and the memory that a sentence needs to "
        "decode, at --max-length positions if given"},
@@ -84,7 +84,8 @@ ToolPage heddle::getRunPage(const std::string &program) {
       std::string(program.empty() ? "that heddle-compile wrote to FILE"
                                   : "in this file") +
       ", and prints a line for each. After --, every argument is text, even "
-      "if it begins with a dash or names a file.";
+      "if it begins with a dash or names a file. If the model sets an option "
+      "of the search or of samples, its value is the default.";
   page.examples = {use + " \"Good morning.\"",
                    use + " --beam 4 <in.txt >out.txt", use + " --info"};
   page.groups = {"Search",  "Samples",    "Text",
@@ -105,10 +106,10 @@ ToolPage heddle::getRunPage(const std::string &program) {
        "errors and warnings are all that is said beside the answers"}};
   page.listings = {
       {"Environment",
-       {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level, not of the "
+       {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level instead of the "
         "best",
-        "HEDDLE_GPU_ARCH=sm_80 load kernels of this architecture, not of the "
-        "best",
+        "HEDDLE_GPU_ARCH=sm_80 load kernels of this architecture instead of "
+        "the best",
         "HEDDLE_LIBCUDA=FILE   a CUDA driver in place of libcuda.so.1",
         "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
   page.exitStatus =
