@@ -152,7 +152,7 @@ LogicalResult AttentionOp::verify() {
   if (failed(verifyMaskOperands(*this)))
     return failure();
   // attention_c7
-  if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
+  if ((getNormalizer() == Normalizer::Region) != !getNormalizerRegion().empty())
     return emitOpError(
         "expects a normalizer region exactly if the normalizer is 'region'");
   // attention_c8, attention_c15

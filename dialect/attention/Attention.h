@@ -36,9 +36,10 @@ llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
                                  llvm::ArrayRef<mlir::Type> expected,
                                  mlir::Type yielded = {});
 
-/// The type of weights that multiply values of that type: the values' own, or
-/// f32 where that has not their range. Those of softmax are about 1 at most,
-/// and what is far below is nothing; others have any size, which f16 has not.
+/// The type of probabilities that multiply values of type `values`: `values`,
+/// or f32 if its range is too small. Softmax gives about 1 at most, and much
+/// smaller probabilities do not matter; other normalizers give any size, and
+/// f16 has not this range.
 mlir::Type probabilityTypeBeside(mlir::Type values, Normalizer normalizer);
 inline mlir::Type probabilityTypeOf(AttentionOp op) {
   return probabilityTypeBeside(op.getFactorType(), op.getNormalizer());

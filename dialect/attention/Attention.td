@@ -12,7 +12,7 @@ def Transformer_NormalizerCases : Transformer_Cases<"Normalizer", [
     I32EnumAttrCase<"Region", 3, "region">
   ]>;
 def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "normalizer_kind"> {
-  let summary = "how scores become weights";
+  let summary = "how scores become probabilities";
 }
 
 def AttentionOp : Transformer_LayerOp<"attention", [
@@ -61,15 +61,15 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     Queries, keys and values of bf16 or f16, as choose-precision makes them, are
     multiplied exactly and summed in f32, as `linear` does; a similarity region
     sees them as f32. Scores are f32; the scale multiplies them, not queries. A
-    weight is rounded to the nearest of that type, of two the even one, before it
-    multiplies its value and is added to what divides the sum. That of softmax is
-    w_j = bf16(2^(s_j log2 e - n)): the integer n, one for all keys of a query, does
-    not change what it rounds to, of f16 as long as it is 2^-14 or more. (Where s_j
-    log2 e is 2^23 or more n is any number.) Denormals of bf16 count as zeros.
-    Other normalizers' weights have any size, which f16 has not: beside f16 they
-    stay f32. Where a GPU's product multiplies f16 they are 2^n f16(2^-n w_j), and n
-    brings the largest of the query into [2^14, 2^15): down to 2^-28 of that one
-    weights round as f16 does, and those below by 2^-39 of it.
+    probability is rounded to that type, to nearest even, before it multiplies its
+    value and is added to the divisor of the sum. Probabilities of softmax are
+    w_j = bf16(2^(s_j log2 e - n)). All keys of a query have one integer n. It does
+    not change the rounding; in f16, as long as w_j is 2^-14 or more. (If s_j log2 e
+    is 2^23 or more, n is any number.) Denormals of bf16 count as zeros.
+    Probabilities of other normalizers have any size, and f16 has not: beside f16
+    they stay f32. If a GPU's product multiplies f16, they are 2^n f16(2^-n w_j), and
+    n brings the query's largest one into [2^14, 2^15): down to 2^-28 of the largest,
+    probabilities round as f16 does; smaller ones are off by up to 2^-39 of it.
 
     With `round`, which fuse-quantize adds, the result is rounded and has type
     bf16, or f16 with `round(f16)`, see the op.
@@ -159,14 +159,14 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let regions = (region MaxSizedRegion<1>:$similarity,
                         MaxSizedRegion<1>:$score,
-                        MaxSizedRegion<1>:$weighting);
+                        MaxSizedRegion<1>:$normalizerRegion);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
         `` custom<Rounds>($rounds) (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
-        `` custom<Normalizer>($normalizer, $weighting)
+        `` custom<Normalizer>($normalizer, $normalizerRegion)
         `:` functional-type(operands, results)
   }];
   let builders = [OpBuilder<(ins "const ::heddle::AttentionSpec &":$spec)>];

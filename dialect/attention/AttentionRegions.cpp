@@ -120,7 +120,7 @@ LogicalResult AttentionOp::verifyRegions() {
                            VectorType::get(getKeyWidth(), f32)})) ||
       failed(verifyRegion(*this, "score", getScore(),
                           {f32, i32, i32, i32, i32})) ||
-      failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
+      failed(verifyRegion(*this, "normalizer", getNormalizerRegion(), {f32})));
 }
 
 int64_t heddle::similarityOperations(AttentionOp op, int64_t function) {

@@ -290,7 +290,7 @@ LogicalResult OnlineProbabilitiesOp::verify() {
                                            widthOf(getKeys()), getQueries())))
     return failure();
   // online_probabilities_c2
-  if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
+  if ((getNormalizer() == Normalizer::Region) != !getNormalizerRegion().empty())
     return emitOpError(
         "expects a normalizer region exactly if the normalizer is 'region'");
   // online_probabilities_c3
@@ -354,7 +354,7 @@ LogicalResult OnlineProbabilitiesOp::verifyRegions() {
   return failure(
       failed(verifyRegion(*this, "score", getScore(),
                           {f32, i32, i32, i32, i32})) ||
-      failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
+      failed(verifyRegion(*this, "normalizer", getNormalizerRegion(), {f32})));
 }
 
 LogicalResult OnlinePairsOp::verify() {

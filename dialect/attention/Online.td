@@ -309,7 +309,7 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let regions = (region MaxSizedRegion<1>:$similarity,
                         MaxSizedRegion<1>:$score,
-                        MaxSizedRegion<1>:$weighting);
+                        MaxSizedRegion<1>:$normalizerRegion);
   let assemblyFormat = [{
     $kind $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
@@ -322,7 +322,7 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
         (`last` `(` $last^ `:` type($last) `)`)?
         (`copies` `(` $copies^ `:` type($copies) `)`)?
         `into` $probabilities `,` $sums `,` $state attr-dict
-        (`similarity` $similarity^)? (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
+        (`similarity` $similarity^)? (`score` $score^)? `` custom<Normalizer>($normalizer, $normalizerRegion)
         `:` type($queries) `,` type($keys) `,` type($probabilities) `,` type($sums)
         `,` type($state)
   }];
@@ -393,7 +393,7 @@ def OnlineColumnsOp : Transformer_Op<"online.columns"> {
 def OnlineUpdateOp : Transformer_Op<"online.update", [
       AttrSizedOperandSegments
     ]> {
-  let summary = "adds the weighted values of one tile of keys";
+  let summary = "adds the values of one tile of keys, multiplied by probabilities";
   let description = [{
         sums[d, query] += probabilities[j - begin', query] values[j, d]
 

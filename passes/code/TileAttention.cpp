@@ -3,8 +3,8 @@
 // The full form works on blocks of queries, one vector lane a query, and the
 // step form on one query at a time. Either way a task walks over its share of
 // (batch, head, block), asks the mask which tiles of keys matter, and takes
-// them in ascending order: weights, then the sum of weighted values. What a
-// query computes does not depend on which block or task it falls into.
+// them in ascending order: probabilities, then the sum of the values that they
+// multiply. A query's bits do not depend on its block or task.
 //
 //===----------------------------------------------------------------------===//
 

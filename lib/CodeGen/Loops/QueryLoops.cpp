@@ -5,9 +5,9 @@
 // they are either shared by the rows of a sentence, or the latest positions in
 // a cache, and a history may name the cache of each position.
 //
-// Weights of short floats are rounded. Their exponents are base 2 and shifted
-// by a whole number, so that a new maximum scales a probability by a power of
-// two and leaves its digits alone: any tiling of the keys then rounds the same
+// Probabilities of short floats are rounded. Their exponents are base 2 and
+// shifted by a whole number, so a new maximum scales a probability by a power
+// of two and keeps its digits: any tiling of the keys rounds the same
 // probabilities.
 //
 //===----------------------------------------------------------------------===//
@@ -214,7 +214,7 @@ Value QueryLoops::exactProbabilityOf(Value score, Value maximum) {
   if (op.getNormalizer() == Normalizer::Softmax)
     return exponential(score, maximum);
   if (op.getNormalizer() == Normalizer::Region)
-    return inlineRegion(op.getWeighting(), loops.builder, score);
+    return inlineRegion(op.getNormalizerRegion(), loops.builder, score);
   return score;
 }
 

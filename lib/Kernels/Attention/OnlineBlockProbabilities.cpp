@@ -379,7 +379,7 @@ Value BlockProbabilities::probabilityOf(Value score, Value mask) {
   int64_t lanes = loops.isa.lanes;
   Value probability = score;
   if (op.getNormalizer() == Normalizer::Region) {
-    LaneRegion region(op.getWeighting(), lanes);
+    LaneRegion region(op.getNormalizerRegion(), lanes);
     region.bind(loops, 0, probability);
     probability = region.result(loops);
   }

@@ -254,7 +254,7 @@ Value RowProbabilities::positionsOf(Value key, Value numbers) {
 
 Value RowProbabilities::probability(Value score) {
   if (op.getNormalizer() == Normalizer::Region) {
-    LaneRegion region(op.getWeighting(), lanes);
+    LaneRegion region(op.getNormalizerRegion(), lanes);
     region.bind(loops, 0, score);
     score = region.result(loops);
   }

@@ -238,7 +238,8 @@ void OnlineUpdates::addTile(const HeadView &view, Value first,
   IRMapping mapping;
   op.getSimilarity().cloneInto(&probabilities.getSimilarity(), mapping);
   op.getScore().cloneInto(&probabilities.getScore(), mapping);
-  op.getWeighting().cloneInto(&probabilities.getWeighting(), mapping);
+  op.getNormalizerRegion().cloneInto(&probabilities.getNormalizerRegion(),
+                                     mapping);
 
   OnlineUpdateSpec update;
   update.scratch = scratch;
