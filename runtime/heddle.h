@@ -212,7 +212,7 @@ heddle_status heddle_settings_check(const heddle_settings *settings);
 |* Sessions
 \*===----------------------------------------------------------------------===*/
 
-/* Somebody who runs a model. Keeps the threads that its settings ask for and
+/* A session runs a model. It keeps the threads that its settings ask for and
    the memory of its largest batch. */
 typedef struct heddle_session heddle_session;
 
@@ -242,16 +242,15 @@ const char *heddle_session_on_error(const heddle_session *session);
    thread may ask for this and the above, also during a call. */
 const char *heddle_session_gpu_failure(const heddle_session *session);
 
-/* Ends the call that runs with HEDDLE_CANCELLED: within a step of the decoder,
-   or once the encoder is through a batch. A call is one that takes inputs, or a
-   source; it runs until it returns, and so what comes too late to save any work
-   cancels it all the same. Where none runs it is the next one, unless that has
-   no inputs (a count of 0). No other call hears of it, and of several that come
-   while one runs, or before it, none is left over.
+/* Ends the running call with HEDDLE_CANCELLED: within a step of the decoder, or
+   after the encoder has computed a batch. A call is one that takes inputs, or a
+   source. A call that has no work left to save is cancelled all the same. If no
+   call runs, the next one with inputs (a count above 0) is cancelled. Several
+   cancels count as one.
 
-   A `next` of a source that waits for input is left to wait: whoever cancels
-   makes it return (heddle_source). Any thread may call this, a callback of the
-   call, and a signal handler. */
+   A `next` of a source that waits for input goes on waiting: the caller of
+   heddle_cancel has to make it return (heddle_source). Any thread may call
+   this, a callback of the call, and a signal handler. */
 void heddle_cancel(heddle_session *session);
 
 /*===----------------------------------------------------------------------===*\

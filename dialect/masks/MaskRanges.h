@@ -24,10 +24,10 @@ public:
   /// An i32 of a table, as an index.
   mlir::Value load(mlir::Value table, mlir::ValueRange at);
 
-  /// All pairs of ranges; none where they are more than kMaxKeyRanges.
+  /// All pairs of ranges; none if they are more than kMaxKeyRanges.
   KeyRanges intersect(const KeyRanges &lhs, const KeyRanges &rhs);
-  /// What two masks see together. One that sees nothing decides for all of its
-  /// keys, so that nobody stops inside of them.
+  /// What two masks see together. A mask that sees nothing decides alone, so
+  /// that walks do not stop inside its segment.
   KeySegment intersect(const KeySegment &lhs, const KeySegment &rhs);
   /// What either mask sees; one that sees all decides.
   KeySegment unite(const KeySegment &lhs, const KeySegment &rhs);

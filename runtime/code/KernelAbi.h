@@ -69,9 +69,9 @@ struct HeddleDevice {
 
 /// The parameter of the kernel HEDDLE_MOVE_ROWS, which the runtime starts
 /// itself: if `gathers`, to[i] = from[parents[i]], otherwise to[i] = from[i].
-/// Rows with parents[i] == i are not written. A thread
-/// moves one piece of `rowsOfThread` rows, one after the other; a block has
-/// HEDDLE_MOVE_THREADS of them.
+/// Rows with parents[i] == i are not written. A thread moves one piece of
+/// `rowsOfThread` rows, one after the other; a block has HEDDLE_MOVE_THREADS
+/// threads.
 #define HEDDLE_MOVE_ROWS "heddle_move_rows"
 #define HEDDLE_MOVE_THREADS 128
 struct HeddleRowMove {
@@ -79,8 +79,8 @@ struct HeddleRowMove {
   uint64_t from, to, parents;
   /// From a row to the next, of both.
   uint64_t rowBytes;
-  /// That are moved, and of each row the first pieces of `pieceBytes`: 4, or 16
-  /// where addresses and rowBytes are multiples of that.
+  /// Rows to move, and pieces per row; a piece has `pieceBytes`: 16 if
+  /// addresses and rowBytes are multiples of 16, otherwise 4.
   int32_t rows, pieces, pieceBytes;
   int32_t rowsOfThread, gathers;
 };
@@ -98,11 +98,10 @@ struct HeddleHistoryWrite {
 };
 
 /// The parameter of the kernel HEDDLE_MERGE_RANGES, which the runtime starts
-/// behind entries of the roles `greedy` and `best` (ArtifactFormat.h): of each
-/// row's lists, one a range, the first `count` as one list in their order. That
-/// is: larger values first, of equal ones that of the first range; what has no
-/// id, but -1, behind what has one, and NaNs first of it. A thread has an
-/// element of the lists, a block HEDDLE_MERGE_THREADS of them.
+/// after entries of the roles `greedy` and `best` (ArtifactFormat.h). It merges
+/// each row's lists (one per range) and keeps the first `count`: larger values
+/// first, ties by range; entries without id (-1) last, NaNs first among them. A
+/// thread has an element of the lists, a block has HEDDLE_MERGE_THREADS threads.
 #define HEDDLE_MERGE_RANGES "heddle_merge_ranges"
 #define HEDDLE_MERGE_THREADS 128
 struct HeddleRangeMerge {

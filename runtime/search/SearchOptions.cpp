@@ -73,8 +73,7 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
     setTargetLanguage(manifest.tokenizer, *options.targetLanguage, settings);
   if (options.minNewTokens)
     settings.minLength = 0;
-  // A sample has one row; only who asks for beams, too, has said what cannot
-  // be.
+  // A sample has one row. An error only if the caller asked for beams, too.
   if (options.samples) {
     if (options.beams.value_or(1) > 1)
       return Status::error("a sample has one beam, found ", *options.beams);

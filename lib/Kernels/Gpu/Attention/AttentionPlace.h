@@ -1,7 +1,7 @@
 //===- AttentionPlace.h - A block of attention by warpgroups ----*- C++ -*-===//
 //
-// What those of a block who copy and those who multiply (AttentionWarpgroups.h)
-// both know of it: its shape, its shared memory, its queries and keys.
+// What copying and multiplying threads (AttentionWarpgroups.h) both know: shape,
+// shared memory, queries, keys.
 //
 //===----------------------------------------------------------------------===//
 

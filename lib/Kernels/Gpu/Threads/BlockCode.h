@@ -37,7 +37,7 @@ public:
   /// Whether products of f32 are one of tf32, of operands rounded to it.
   bool multipliesTf32 = false;
 
-  /// Two short floats in a word, each of two nearest the even one.
+  /// Packs two floats, rounded to nearest even, into a word.
   mlir::Value roundTwo(mlir::Type element, mlir::Value lower,
                        mlir::Value upper);
   /// Those of a word as f32.
@@ -58,8 +58,8 @@ public:
   mlir::Value warp() { return udiv(thread(), kWarpThreads); }
   /// body(i) for those i < count that are this thread's: every `threads`-th.
   void eachPiece(int64_t count, llvm::function_ref<void(mlir::Value)> body);
-  /// Where this thread stands among all of the grid, `width` of which make a
-  /// row: 2^32 rows at most, but of threads more than that.
+  /// This thread's place in the grid, as row and column of rows of `width`
+  /// threads: at most 2^32 rows, but any number of threads.
   struct Place {
     mlir::Value row, column;
   };
@@ -103,7 +103,7 @@ public:
   void waitForGroups(int64_t groups);
 
   // What threads of a warp tell each other; all of them get here. f32 or i32.
-  /// As of which all see what others of the warp wrote.
+  /// A barrier of the warp: afterwards all lanes see what others wrote.
   void warpBarrier();
   /// The value of the lane whose number differs in these bits.
   mlir::Value exchange(mlir::Value value, int64_t bits);

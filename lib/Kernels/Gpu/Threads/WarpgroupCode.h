@@ -1,9 +1,8 @@
 //===- WarpgroupCode.h - What threads of sm_90a do besides ------*- C++ -*-===//
 //
-// mbarriers, copies that nobody's registers take part in, and products of a
-// warpgroup, which is four warps. Products and copies run behind the caller's
-// back: of what they read and write nothing may be touched until it was waited
-// for.
+// mbarriers, copies that use no registers, and products of a warpgroup, which is
+// four warps. Products and copies are asynchronous: do not touch their operands
+// before the wait.
 //
 //===----------------------------------------------------------------------===//
 
