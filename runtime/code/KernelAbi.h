@@ -100,8 +100,8 @@ struct HeddleHistoryWrite {
 /// The parameter of the kernel HEDDLE_MERGE_RANGES, which the runtime starts
 /// after entries of the roles `greedy` and `best` (ArtifactFormat.h). It merges
 /// each row's lists (one per range) and keeps the first `count`: larger values
-/// first, ties by range; entries without id (-1) last, NaNs first among them. A
-/// thread has an element of the lists, a block has HEDDLE_MERGE_THREADS threads.
+/// first, ties by range; entries without id (-1) last, NaNs first among them.
+/// A thread has one element of the lists, a block HEDDLE_MERGE_THREADS of them.
 #define HEDDLE_MERGE_RANGES "heddle_merge_ranges"
 #define HEDDLE_MERGE_THREADS 128
 struct HeddleRangeMerge {

@@ -1,8 +1,8 @@
 //===- RunOptions.cpp - The command line of heddle-run --------------------===//
 //
 // One loop over the arguments. A flag's value is the next argument or stands
-// after '='; after '--' everything is text. Before '--', a word that begins with
-// a dash or names a file is an error.
+// after '='; after '--' everything is text. Before '--', a word that begins
+// with a dash or names a file is an error.
 //
 //===----------------------------------------------------------------------===//
 

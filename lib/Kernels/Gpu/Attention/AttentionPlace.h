@@ -1,7 +1,7 @@
 //===- AttentionPlace.h - A block of attention by warpgroups ----*- C++ -*-===//
 //
-// What copying and multiplying threads (AttentionWarpgroups.h) both know: shape,
-// shared memory, queries, keys.
+// What copying and multiplying threads both know (AttentionWarpgroups.h):
+// shape, shared memory, queries, keys.
 //
 //===----------------------------------------------------------------------===//
 

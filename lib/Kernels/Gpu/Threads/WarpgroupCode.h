@@ -1,7 +1,7 @@
 //===- WarpgroupCode.h - What threads of sm_90a do besides ------*- C++ -*-===//
 //
-// mbarriers, copies that use no registers, and products of a warpgroup, which is
-// four warps. Products and copies are asynchronous: do not touch their operands
+// mbarriers, copies that use no registers, and products of a warpgroup (four
+// warps). Products and copies are asynchronous: do not touch their operands
 // before the wait.
 //
 //===----------------------------------------------------------------------===//
