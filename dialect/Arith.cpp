@@ -130,7 +130,7 @@ Value Arith::div(Value lhs, Value rhs) const {
   return create<arith::DivFOp>(*this, lhs, rhs);
 }
 Value Arith::fma(Value a, Value b, Value c) const {
-  // Not vector.fma: LLVM may take that apart where a target allows it to.
+  // Not vector.fma: LLVM may take that apart if a target allows it to.
   return math::FmaOp::create(builder, loc, a, b, c);
 }
 Value Arith::maxNumber(Value lhs, Value rhs) const {

@@ -16,7 +16,7 @@ namespace heddle {
 /// Builds ops of the arith dialect at the builder's insertion point, which has
 /// to outlive this. Operands are index, integers or floats, scalars or vectors
 /// of them; the element type chooses the op. A scalar beside a vector is
-/// broadcast. Ops of integers fold where operands are constants, so that code
+/// broadcast. Ops of integers fold if operands are constants, so that code
 /// for constant sizes has constant addresses.
 class Arith {
 public:
@@ -92,7 +92,7 @@ public:
   mlir::Value logicalAnd(mlir::Value lhs, mlir::Value rhs) const;
   mlir::Value logicalOr(mlir::Value lhs, mlir::Value rhs) const;
   mlir::Value logicalNot(mlir::Value condition) const;
-  /// `then` where the condition holds, else `otherwise`; both are computed.
+  /// `then` if the condition holds, else `otherwise`; both are computed.
   mlir::Value select(mlir::Value condition, mlir::Value then,
                      mlir::Value otherwise) const;
 

@@ -1,7 +1,7 @@
 //===- Bufferization.cpp - From tensors to memrefs ------------------------===//
 //
 // Three models for One-Shot Bufferize. A layer op writes to its destinations,
-// whose buffers become the results', or to new allocations where it has none;
+// whose buffers become the results', or to new allocations if it has none;
 // its operands are only read, except a destination that is a state. A lookup
 // takes the buffers of what it reads; masks have taken them before. A weight is
 // a read-only buffer.

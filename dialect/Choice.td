@@ -55,8 +55,8 @@ def LargestLogitsOp : Transformer_RangedLogitsOp<"largest_logits"> {
         values[r, k] = max l[r, n]
         ids[r, k]    = the first n with l[r, n] = values[r, k]
 
-    Where no such logit is above -inf, ids[r, k] is -1, and values[r, k] is -inf
-    or, where one of them is no number, NaN. What is no number is never largest.
+    If no such logit is above -inf, ids[r, k] is -1, and values[r, k] is -inf
+    or, if one of them is no number, NaN. What is no number is never largest.
 
     x [rows, in], W [in, vocabulary], b [vocabulary], forbidden [rows, any number]
     -> values f32 and ids i32, both [rows, ranges]. A row forbids the ids in front
@@ -85,7 +85,7 @@ def BestLogitsOp : Transformer_RangedLogitsOp<"best_logits"> {
   let description = [{
     Of the logits l = x W + b, which are never stored, what a search needs that
     compares log-probabilities. Ranges are those of `largest_logits`. With all ids
-    n of range k, those that row r forbids, too, but where the last number of
+    n of range k, those that row r forbids, too, but if the last number of
     forbidden[r, :] is -2 without them (log-probabilities that are renormalised):
 
         maxima[r, k] = max l[r, n]
@@ -97,9 +97,9 @@ def BestLogitsOp : Transformer_RangedLogitsOp<"best_logits"> {
         values[r, k, :] = the largest of l[r, n], descending
         ids[r, k, :]    = their n, of equal ones the first one first
 
-    as many as the destinations have room for, at least one. Where fewer logits
+    as many as the destinations have room for, at least one. If fewer logits
     are above -inf, -inf and -1 stand behind them. What is no number is neither
-    among the best nor a maximum; it makes the sum NaN, and so does +inf. Where
+    among the best nor a maximum; it makes the sum NaN, and so does +inf. If
     all are -inf, the maximum is -inf and the sum 0.
 
     Each sum is within 1e-5 of itself. It is added up in an order of the ranges

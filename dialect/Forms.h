@@ -18,7 +18,7 @@
 
 namespace heddle {
 
-/// For each operand of an op the dimension that is time; none where the operand
+/// For each operand of an op the dimension that is time; none if the operand
 /// does not depend on the target.
 using TimeAxes = llvm::ArrayRef<std::optional<int64_t>>;
 
@@ -27,7 +27,7 @@ struct StateType {
   /// Without the leading axis of rows; a dynamic dimension is the capacity, one
   /// slot a position.
   mlir::RankedTensorType type;
-  /// The positions that a step reads, where that bounds the capacity.
+  /// The positions that a step reads, if that bounds the capacity.
   std::optional<int64_t> maxSlots = std::nullopt;
   /// How many of these are the first ones, for good; the others are the latest.
   int64_t pinned = 0;
@@ -39,15 +39,15 @@ struct StepContext {
   /// alike, to values of the step.
   mlir::IRMapping &mapping;
   TimeAxes axes;
-  /// One tensor a state type, in order: [caches, capacity, ...] where it has a
+  /// One tensor a state type, in order: [caches, capacity, ...] if it has a
   /// capacity, otherwise [rows, ...].
   mlir::ValueRange states;
   /// i32 [rows]: the position of each row, and the sentence it belongs to.
   mlir::Value positions, sentences;
-  /// i32 [rows]: the cache that a row writes to. Where there are caches.
+  /// i32 [rows]: the cache that a row writes to. If there are caches.
   mlir::Value caches;
   /// i32 [rows, positions]: the cache that holds each position of a row's past;
-  /// null where that is the row's own.
+  /// null if that is the row's own.
   mlir::Value history;
 
   /// The step's value for a value of the full form; null for null.
@@ -62,7 +62,7 @@ struct ChunkContext {
   /// From values of the full form to values of the chunk.
   mlir::IRMapping &mapping;
   TimeAxes axes;
-  /// One tensor a state type, in order: [caches, capacity, ...] where it has a
+  /// One tensor a state type, in order: [caches, capacity, ...] if it has a
   /// capacity, otherwise [batch, ...].
   mlir::ValueRange states;
   /// i32 [batch]: how many positions are those of the sentence, and its cache.
@@ -92,7 +92,7 @@ llvm::FailureOr<int64_t> timeAxisOf(mlir::Operation *op, TimeAxes axes,
 /// destinations, or all memrefs, with destinations and no result.
 llvm::LogicalResult verifyForm(mlir::Operation *op);
 
-/// Destination `index`, where there is one, fits a result of `shape`.
+/// Destination `index`, if there is one, fits a result of `shape`.
 llvm::LogicalResult verifyDestination(mlir::Operation *op,
                                       llvm::ArrayRef<int64_t> shape,
                                       unsigned index = 0);

@@ -26,7 +26,7 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
       The keys that a block of queries may touch, in closed form: ranges whose
       union holds every member, each with a part that holds members only. An
       empty part may be written anywhere. Ranges may overlap; at most
-      `kMaxKeyRanges` of them. None where there are more, or where their number
+      `kMaxKeyRanges` of them. None if there are more, or if their number
       is known at run time alone: `segmentAt` speaks for these. The default is
       one partial range over all keys: correct, only slower.
     }], "::std::optional<::llvm::SmallVector<::heddle::KeyRange>>", "keyRanges",
@@ -103,7 +103,7 @@ def KeyListOpInterface : OpInterface<"KeyListOpInterface"> {
       (ins "::heddle::Lanes &":$lanes, "const ::heddle::MaskPoint &":$point)>,
     InterfaceMethod<[{
       The keys at the places `at`, i32 or lanes of i32 below the size; negative
-      where there is none. A key stands at one place at most.
+      if there is none. A key stands at one place at most.
     }], "::mlir::Value", "listedKey",
       (ins "::heddle::Lanes &":$lanes, "const ::heddle::MaskPoint &":$point,
            "::mlir::Value":$at)>
@@ -212,7 +212,7 @@ def ShortRowsOpInterface : OpInterface<"ShortRowsOpInterface"> {
       "::mlir::Value", "getAlsoMultiplier">
   ];
   let extraTraitClassDeclaration = [{
-    /// The result and the operand to write it to where there is one of each;
+    /// The result and the operand to write it to if there is one of each;
     /// otherwise null.
     ::mlir::Value getOutput() {
       return $_op->getNumResults() == 1 ? $_op->getResult(0) : ::mlir::Value();

@@ -10,7 +10,7 @@
 //   ffn-weights ::= value `,` value (`,` value `,` value)?
 //   derivation ::= (keyword `of` `[` symbol (`,` symbol)* `]`)?
 //
-// A type is f16, or bf16 where none stands.
+// A type is f16, or bf16 if none stands.
 //
 // Called by the code that is generated from the assembly formats.
 //

@@ -36,7 +36,7 @@ llvm::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t length);
 
 /// `values`, with an element for each sentence in front, have as many as there
-/// are `sequences` [batch, ...]: a number only where that is the batch's.
+/// are `sequences` [batch, ...]: a number only if that is the batch's.
 llvm::LogicalResult verifyPerSentence(mlir::Operation *op,
                                       mlir::Value sequences,
                                       mlir::ValueRange values);
@@ -46,7 +46,7 @@ llvm::LogicalResult verifyPerSentence(mlir::Operation *op,
 llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::Value weight,
                                  int64_t in, llvm::ArrayRef<int64_t> widths);
 
-/// A residual, where there is one, has the shape of the result.
+/// A residual, if there is one, has the shape of the result.
 llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
                                    llvm::ArrayRef<int64_t> shape);
 
@@ -55,7 +55,7 @@ llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
 void appendShortTypes(std::optional<Shortening> also, mlir::Value multiplier,
                       llvm::SmallVectorImpl<mlir::Type> &results);
 
-/// The destinations of a ShortRowsOpInterface, where there are some, are those
+/// The destinations of a ShortRowsOpInterface, if there are some, are those
 /// of vectors of that shape and type and of what `also` makes of them.
 llvm::LogicalResult verifyRowDestinations(mlir::Operation *op,
                                           llvm::ArrayRef<int64_t> shape,
@@ -67,13 +67,13 @@ llvm::FailureOr<int64_t>
 timeAxisOfVectors(mlir::Operation *op, TimeAxes axes,
                   llvm::ArrayRef<mlir::MutableOperandRange> others);
 
-/// The two sides of a product of vectors, see LinearOp; null where not given.
+/// The two sides of a product of vectors, see LinearOp; null if not given.
 struct Factors {
   mlir::Value input, inputScales;
   mlir::IntegerAttr shift;
   mlir::Value weight, weightScales;
 };
-/// One element type, and scales where it is i8; the shape of `weightScales` is
+/// One element type, and scales if it is i8; the shape of `weightScales` is
 /// the caller's to check.
 llvm::LogicalResult verifyFactors(mlir::Operation *op, const Factors &factors);
 

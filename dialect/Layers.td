@@ -17,7 +17,7 @@ def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
                                      ["buildBytes"], ["getStoredFactors"]> {
   let summary = "rows of a table, with their positions added";
   let description = [{
-        y[..., :] = scale * table[ids[...], :],   0 where ids[...] < 0
+        y[..., :] = scale * table[ids[...], :],   0 if ids[...] < 0
 
     ids [...], table [vocabulary, d] or [vocabulary] -> [..., d] or [...]. A
     negative id is the zero vector: the start of Marian's decoders. Gathers the

@@ -11,7 +11,7 @@ namespace heddle {
 
 /// " (is 'window' meant?)": what an error says behind the unknown `name`, with
 /// the one of `known` that takes the fewest edits, of several the first;
-/// nothing where none is known, or the edits are more than half of the letters.
+/// nothing if none is known, or the edits are more than half of the letters.
 std::string suggestNearest(llvm::StringRef name,
                            llvm::ArrayRef<llvm::StringRef> known);
 

@@ -142,7 +142,7 @@ def CacheFillOp : Transformer_StateOp<"cache.fill", ["readsDestinations"]> {
 def LastRowsOp : Transformer_StateOp<"last_rows"> {
   let summary = "the last row of each sentence, a state of what follows";
   let description = [{
-        y[b, :] = x[b, lengths[b] - 1, :],   0 where the length is 0
+        y[b, :] = x[b, lengths[b] - 1, :],   0 if the length is 0
 
     x [batch, n, d], lengths [batch] of at most n, the state [batch, d] behind
     `into` -> y. A chunk leaves the state of a recurrence so.

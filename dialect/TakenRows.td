@@ -8,7 +8,7 @@ include "dialect/Base.td"
 def TakeRowsOp : Transformer_LayerOp<"take_rows", [], [], ["buildBytes"]> {
   let summary = "the rows of some positions";
   let description = [{
-        y[b, t, :] = x[b, tokens[b, t], :],   0 where x has no such row
+        y[b, t, :] = x[b, tokens[b, t], :],   0 if x has no such row
 
     x [batch, n, d], tokens [batch, k] -> [batch, k, d]. Rows that are projected by
     weights of their own, as those of Longformer's global tokens are

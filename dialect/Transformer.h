@@ -75,7 +75,7 @@ inline llvm::StringRef nameOfShortFloat(mlir::Type type) {
   return type.isF16() ? "f16" : "bf16";
 }
 
-/// What `also` rounds vectors to; null where it does not. And the other way
+/// What `also` rounds vectors to; null if it does not. And the other way
 /// round, of a short float.
 mlir::Type roundedType(mlir::MLIRContext *context,
                        std::optional<Shortening> also);

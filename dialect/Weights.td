@@ -95,7 +95,7 @@ def ParameterOp : Transformer_Op<"parameter",
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
     columns, filled up with zeros, and a panel has its columns side by side for
     one input after the other: [panels, in, 32]. PanelLayout.h says how elements
-    shorter than f32 stand; `depth` is `in` where panels have room for more of
+    shorter than f32 stand; `depth` is `in` if panels have room for more of
     them. A kernel reads a panel from its beginning to its end.
 
     ```mlir
@@ -157,7 +157,7 @@ def ParameterOp : Transformer_Op<"parameter",
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
     }
-    /// The parameters it is made of; null where one is not declared.
+    /// The parameters it is made of; null if one is not declared.
     ::llvm::SmallVector<ParameterOp, 0> getPartOps();
     /// Whether its bytes stand in one place of a file.
     bool isStored() { return !getParts() && !getZeros(); }
@@ -166,7 +166,7 @@ def ParameterOp : Transformer_Op<"parameter",
       return isStored() && getTensorType().getElementType().isInteger(8);
     }
     /// The type of what `derivation`, which is not `columns`, makes of `parts`;
-    /// null where they are not what it needs. `length` is that of product
+    /// null if they are not what it needs. `length` is that of product
     /// scales.
     static ::mlir::RankedTensorType
     derivedType(::heddle::Derivation derivation,

@@ -2,7 +2,7 @@
 //
 // The arithmetic of a profile, built as index arithmetic on the sizes of an
 // op's memrefs. Attention counts the pairs inside its mask's segments, query
-// by query: exact for causal, padding and plain windows, an upper bound where
+// by query: exact for causal, padding and plain windows, an upper bound if
 // ranges hold more than the mask (dilation, negation).
 //
 //===----------------------------------------------------------------------===//

@@ -3,7 +3,7 @@
 // Each product is asked by itself: what its weight is stored as, what was
 // ordered, and what was ordered of its weight by name decide. What it
 // multiplies becomes integers or short floats, and so does the table of an
-// embedding; attention multiplies short floats where that was ordered, and no
+// embedding; attention multiplies short floats if that was ordered, and no
 // integers, since none of its factors is a weight. Everything between stays
 // f32. Vectors that several products read are quantised or rounded once.
 //
@@ -33,7 +33,7 @@ namespace {
 /// A vector in fewer bits, and what its integers are worth.
 struct ShortVector {
   Value elements;
-  /// Null of short floats, and where all vectors have one multiplier.
+  /// Null of short floats, and if all vectors have one multiplier.
   Value scales;
 };
 
@@ -45,7 +45,7 @@ struct ShortWeight {
   ParameterOp scales = {};
   /// Stands for the bias; null of short floats, which have the bias as it is.
   ParameterOp bias = {};
-  /// Of the vectors on the left, [1]; null of short floats, and where each
+  /// Of the vectors on the left, [1]; null of short floats, and if each
   /// vector has a scale of its own.
   ParameterOp inputMultiplier = {};
   IntegerAttr shift = {};
@@ -87,7 +87,7 @@ private:
     signalPassFailure();
   }
 
-  /// Says why a product stays f32, where there was something to choose.
+  /// Says why a product stays f32, if there was something to choose.
   void decline(Operation *op, StringRef reason);
 
   std::optional<MadeParameters> parameters;
@@ -97,7 +97,7 @@ private:
 };
 } // namespace
 
-/// Why a product stays f32; empty where it need not.
+/// Why a product stays f32; empty if it need not.
 StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
   if (!weight || weight.getTensorType().getRank() != 2)
     return "its weight is no parameter";
@@ -222,7 +222,7 @@ void ChoosePrecision::visit(FfnOp op) {
     decline(op, "its module has fused two products");
 }
 
-/// The table that `rows` are looked up in as they are; null where they are
+/// The table that `rows` are looked up in as they are; null if they are
 /// not.
 static EmbeddingOp plainLookup(Value rows) {
   auto lookup = rows.getDefiningOp<EmbeddingOp>();

@@ -5,7 +5,7 @@
 // then as long as a chunk: the hidden vectors of a long sequence would take
 // most of the arena otherwise, and come from memory.
 //
-// Where a layer reads some rows last, a later one of the loop may write its own
+// If a layer reads some rows last, a later one of the loop may write its own
 // to the same memory: other chunks have other rows.
 //
 // A row has the same bits in any chunk, since kernels promise them for any
@@ -73,7 +73,7 @@ private:
 };
 } // namespace
 
-/// Names of the leading dimensions of a buffer; empty where it is no dense one
+/// Names of the leading dimensions of a buffer; empty if it is no dense one
 /// whose other dimensions are static.
 static RowDims nameLeading(Value buffer, unsigned leading) {
   auto type = cast<MemRefType>(buffer.getType());
@@ -158,7 +158,7 @@ void RunChunker::keepLayersOfLocals() {
     layers.pop_back();
 }
 
-/// All ops that use a buffer or a view of it; false where one makes something
+/// All ops that use a buffer or a view of it; false if one makes something
 /// else of it.
 static bool collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
   return llvm::all_of(buffer.getUsers(), [&](Operation *user) {

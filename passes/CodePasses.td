@@ -293,7 +293,7 @@ def BuildHostFunctionsPass
 }
 
 def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp"> {
-  let summary = "Count calls of kernels where the caller asks";
+  let summary = "Count calls of kernels if the caller asks";
   let description = [{
     Comes in: entry points that call kernels. Kernels get two more arguments: the
     number of the place that calls them, and the pointer to the `HeddleCall`. If

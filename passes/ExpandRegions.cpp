@@ -277,7 +277,7 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
   }
 };
 
-/// x^n as |x|^n, with the sign of x where n is odd.
+/// x^n as |x|^n, with the sign of x if n is odd.
 struct ExpandFloatPower : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -227,7 +227,7 @@ def FuseChoicePass : Pass<"transformer-fuse-choice", "::mlir::ModuleOp"> {
     second form, `.greedy` in place of `.step`, that returns the largest logits of
     each range of the vocabulary and their ids, with the step's states. It takes
     the forbidden ids, the only other input of a greedy choice. A third form,
-    `.best`, made of `.beam` where there is one, returns what beams need: the
+    `.best`, made of `.beam` if there is one, returns what beams need: the
     maximum and the sum of exponentials of each range, for log-probabilities, and
     its best logits with their ids, as many as the caller has room for.
 

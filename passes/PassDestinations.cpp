@@ -36,7 +36,7 @@ static LogicalResult addEmptyDestinations(DestinationOpInterface op) {
   return success();
 }
 
-/// Lets the op that computes `value` write it to `destination`; false where it
+/// Lets the op that computes `value` write it to `destination`; false if it
 /// writes to a place of the caller's already.
 static bool setDestination(Value value, Value destination) {
   auto op = value.getDefiningOp<DestinationOpInterface>();
@@ -60,7 +60,7 @@ static bool setDestination(Value value, Value destination) {
 
 /// Whether `returned` already is the buffer of one of the first `given`
 /// arguments: a new state, or a result that the function was given memory for.
-/// One that is returned once more has its place only where it comes last.
+/// One that is returned once more has its place only if it comes last.
 static bool hasPlace(OpOperand &returned, unsigned given) {
   Value value = returned.get();
   if (llvm::is_contained(returned.getOwner()->getOperands().drop_front(
@@ -112,7 +112,7 @@ static LogicalResult passDestinations(func::FuncOp function) {
   if (failed(checkBody(function)))
     return failure();
   protectInputs(function);
-  // Results that are written in place can be dropped where no one else calls.
+  // Results that are written in place can be dropped if no one else calls.
   function.setPrivate();
   Operation *terminator = function.front().getTerminator();
   Builder builder(function.getContext());

@@ -236,14 +236,14 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     - `@f.beam`, if there are caches, is a step for beam search, in which hypotheses
       split and end: `history` [rows, capacity] says which cache holds each position
       of a row's past, the last one its own;
-    - `@f.chunk`, where forms include "chunk", computes the first `target_lengths`
+    - `@f.chunk`, if forms include "chunk", computes the first `target_lengths`
       [batch] positions of each sentence as the full form does and leaves the
       states behind, so that steps go on from there. It returns results at the
       positions `wanted` [batch, wanted] alone: layers in front of them that act
       on each position, such as logits, compute these rows only. There is no chunk if
       neither the results nor the inputs of such layers have rows for `take_rows`.
 
-    The function itself stays where its forms include "full". No symbol name and
+    The function itself stays if its forms include "full". No symbol name and
     no model type is read: only interfaces and attributes.
 
     What the runtime calls has `transformer.role`: "encode", a function with forms
@@ -345,7 +345,7 @@ def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
   let description = [{
     Comes in: functions on memrefs. Layers that compute row by row and stand behind
     each other, with nothing but such layers between them, become a loop over
-    chunks of at most `rows` rows, where a buffer is only theirs: it is as long as
+    chunks of at most `rows` rows, if a buffer is only theirs: it is as long as
     a chunk from here on. Chunks differ by one row at most, and what fits one is
     one.
 

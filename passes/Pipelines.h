@@ -33,7 +33,7 @@ struct ModelOptions {
   /// What is multiplied in wider types, by name; see there, too.
   std::vector<std::string> keep;
   /// Of a model that --calibrate measures: products stay in f32, of factors
-  /// that are rounded to those types where this is true; see FakeQuantizePass.
+  /// that are rounded to those types if this is true; see FakeQuantizePass.
   std::optional<bool> fakeQuantize;
   /// False leaves weights as the reference lowering reads them fastest.
   bool packWeights = true;
@@ -52,7 +52,7 @@ void buildModelPipeline(mlir::OpPassManager &manager,
                         const ModelOptions &options);
 
 struct CodeOptions {
-  /// The ISA level of the kernels, or the architecture of a GPU where they run
+  /// The ISA level of the kernels, or the architecture of a GPU if they run
   /// on one.
   std::string isa;
   /// False leaves every op to the reference lowering, the oracle.
@@ -75,7 +75,7 @@ void buildDeviceLLVMPipeline(mlir::OpPassManager &manager);
 /// The path of a model in parts, for heddle-opt: `heddle-model`,
 /// `heddle-tiles`, `heddle-kernels`, `heddle-llvm`; `heddle-grids`, which
 /// stands for the second and third on a GPU, and `heddle-device-llvm` for its
-/// kernels; and `heddle-reference`, which stands for the first three where
+/// kernels; and `heddle-reference`, which stands for the first three if
 /// there are no kernels.
 void registerPipelines();
 

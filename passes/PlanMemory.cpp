@@ -8,7 +8,7 @@
 // buffers is as large as their maximum at run time. Monomials, bounded or not,
 // and maxima never decrease, as KernelAbi.h promises of arenas.
 //
-// Two kinds of buffers take no slot: the result of attention where it can stand
+// Two kinds of buffers take no slot: the result of attention if it can stand
 // in the place of the queries, and what dies before the memory of one of the
 // function's results is needed.
 //
@@ -122,7 +122,7 @@ LogicalResult MemoryPlanner::nameDims() {
 }
 
 /// Multiplies `size` by an extent: a named dimension or a product of some,
-/// which a constant may bound where it is the only one.
+/// which a constant may bound if it is the only one.
 LogicalResult MemoryPlanner::multiply(Monomial &size, Value extent) const {
   if (size.most)
     return failure();
@@ -199,7 +199,7 @@ FailureOr<Monomial> MemoryPlanner::sizeOf(memref::AllocOp alloc) const {
   return size;
 }
 
-/// The first and the last op of the block that uses a buffer; none where it has
+/// The first and the last op of the block that uses a buffer; none if it has
 /// no use.
 std::optional<std::pair<unsigned, unsigned>>
 MemoryPlanner::lifeOf(Value buffer) const {

@@ -17,7 +17,7 @@ namespace heddle {
 /// The names of `known` that `name` may stand for, in their order, of
 ///
 /// - those that it is the beginning of;
-/// - or those that the fewest edits make of it, where these are at most half of
+/// - or those that the fewest edits make of it, if these are at most half of
 ///   the letters;
 /// - or the longest that it has as one of its words, "beam" of "beam-size".
 ///
@@ -26,7 +26,7 @@ std::vector<std::string_view>
 findNearNames(std::string_view name,
               const std::vector<std::string_view> &known);
 
-/// "is '--beam' or '--batch' meant?"; empty where `names` is, or where they are
+/// "is '--beam' or '--batch' meant?"; empty if `names` is, or if they are
 /// too many to help.
 std::string askForNames(const std::vector<std::string_view> &names,
                         std::string_view prefix = "");

@@ -20,14 +20,13 @@
 |*
 |* Memory. What a function creates is freed by the function of its type, and
 |* plain arrays and texts by heddle_free; all of these take NULL. No other
-|* pointer may be NULL where nothing says that it may, but that of an array
-|* without elements: a call that gets one is HEDDLE_MISUSED, as is one that gets
+|* pointer may be NULL unless its comment says so, except that of an array
+|* without elements. A call that gets NULL is HEDDLE_MISUSED, and so is one with
 |* more elements than memory has addresses for; a function without a status
 |* returns 0 or NULL then. What is passed in is borrowed for the call. Texts are
-|* UTF-8 with their size in bytes, need
-|* no NUL at their end, and may hold any bytes: what is not UTF-8 reads as an
-|* unknown character. Texts that come out end with a NUL that their size does
-|* not count.
+|* UTF-8 with their size in bytes, need no NUL at their end, and may hold any
+|* bytes: what is not UTF-8 reads as an unknown character. Texts that come out
+|* end with a NUL that their size does not count.
 |*
 |* Threads. A model is immutable: any number of threads share it. A session
 |* runs one call at a time; sessions of one model run beside each other. Only
@@ -71,8 +70,8 @@ const char *heddle_version(void);
    would have set is NULL. */
 typedef enum heddle_status {
   HEDDLE_OK = 0,
-  /* The input, the file or the machine is at fault: memory, too, where what a
-     batch takes, or what a call gives out, is not to be had. Where the lists
+  /* The input, the file or the machine is at fault: memory, too, if what a
+     batch takes, or what a call gives out, is not to be had. If the lists
      and texts of the library itself find none, the C++ library ends the
      process. */
   HEDDLE_FAILED = 1,
@@ -86,7 +85,7 @@ typedef enum heddle_status {
 
 /* Why the last call of this thread that failed did so: one sentence without a
    period, what is wrong, where, what was expected and found. Valid until the
-   next one that fails; "" where none did. */
+   next one that fails; "" if none did. */
 const char *heddle_error(void);
 
 /* Frees an array or text that a function gave out. */
@@ -102,7 +101,7 @@ typedef struct heddle_model heddle_model;
 /* Flags of loading, 0 or a sum of these: check the weights, too, which reads
    the whole file; run on the CPU, or on an NVIDIA GPU, and nowhere else. With
    neither of the last two a model that has code for GPUs runs on the first one
-   where that works, and on the CPU otherwise, from the call on in which a GPU
+   if that works, and on the CPU otherwise, from the call on in which a GPU
    fails: it is answered there as well, unless a callback has had tokens.
    heddle_session_gpu_failure says what failed. */
 #define HEDDLE_VERIFY 1u
@@ -122,7 +121,7 @@ typedef void (*heddle_progress_callback)(void *context, uint64_t done,
 
 /* heddle_model_load, which calls `callback` for each piece of 16 MiB of the
    weights, from the thread that loads. With HEDDLE_CPU, or without a GPU, none
-   has to go anywhere, and nothing is called; where the choice is left open, a
+   has to go anywhere, and nothing is called; if the choice is left open, a
    GPU that fails halfway leaves the model to the CPU: the calls end then. */
 heddle_status heddle_model_load_with_progress(const char *path, unsigned flags,
                                               heddle_progress_callback callback,
@@ -143,7 +142,7 @@ void heddle_model_free(heddle_model *model);
 int heddle_model_has_tokenizer(const heddle_model *model);
 
 /* Why it has none: what the compiler found that it does not support; empty
-   where there was nothing. Stays until the model is freed. */
+   if there was nothing. Stays until the model is freed. */
 const char *heddle_model_tokenizer_problem(const heddle_model *model);
 
 /* How many ids its source and its target vocabulary have. */
@@ -186,7 +185,7 @@ heddle_status heddle_settings_create(const char *prefix,
                                      heddle_settings **settings);
 void heddle_settings_free(heddle_settings *settings);
 
-/* Sets one, or unsets it with a value of NULL. HEDDLE_MISUSED where there is
+/* Sets one, or unsets it with a value of NULL. HEDDLE_MISUSED if there is
    none of this name, or the value means nothing. */
 heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
                                   const char *value);
@@ -204,7 +203,7 @@ heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
 heddle_status heddle_settings_add_allowed(heddle_settings *settings,
                                           const char *text, size_t size);
 
-/* HEDDLE_MISUSED where settings contradict each other. Whatever takes settings
+/* HEDDLE_MISUSED if settings contradict each other. Whatever takes settings
    asks this first. */
 heddle_status heddle_settings_check(const heddle_settings *settings);
 
@@ -236,8 +235,8 @@ int heddle_session_uses_gpu(const heddle_session *session);
 const char *heddle_session_on_error(const heddle_session *session);
 
 /* Why the CPU does what a GPU might have done, from the beginning or from some
-   batch on: one sentence about what failed first. NULL where nothing has, and
-   where the machine has no GPU, or no driver. The text stays valid until the
+   batch on: one sentence about what failed first. NULL if nothing has, and
+   if the machine has no GPU, or no driver. The text stays valid until the
    session is configured or freed. Of a session that nobody configures, any
    thread may ask for this and the above, also during a call. */
 const char *heddle_session_gpu_failure(const heddle_session *session);
@@ -276,7 +275,7 @@ enum {
   HEDDLE_CROP = 32
 };
 
-/* The ids of a text, none for a source without a token. Fails where the model
+/* The ids of a text, none for a source without a token. Fails if the model
    cannot take them. Errors call the text `name`; with NULL, "the text". Any
    number of threads may ask a session that nobody configures. */
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,
@@ -292,7 +291,7 @@ heddle_status heddle_decode(const heddle_session *session, const int32_t *ids,
 |* Batches
 \*===----------------------------------------------------------------------===*/
 
-/* A text, or its ids where those are not NULL, and in the same way what is said
+/* A text, or its ids if those are not NULL, and in the same way what is said
    of its target: what a translation begins with, or the whole of what is
    scored. All zeros are an empty text of which nothing is said. */
 typedef struct heddle_input {
@@ -329,7 +328,7 @@ typedef struct heddle_answers heddle_answers;
 
 /* Translates. An input has one answer, or with the setting "n-best" at most so
    many, or with "alternatives" one for each of the best next tokens, in their
-   order; none where it has no token. Where constraints let no sequence of a
+   order; none if it has no token. If constraints let no sequence of a
    beam search end, the answer is empty, with a score of -inf. Any number of
    inputs may be given: they run in batches of similar length. An input that
    cannot be translated fails the call, which names it ("input 3", counted from
@@ -344,7 +343,7 @@ heddle_status heddle_translate(heddle_session *session,
 heddle_status heddle_score(heddle_session *session, const heddle_input *inputs,
                            size_t count, heddle_answers **answers);
 
-/* How many answers an input has, and one of them, the best first; NULL where
+/* How many answers an input has, and one of them, the best first; NULL if
    there is none. Valid as long as `answers`. */
 size_t heddle_answer_count(const heddle_answers *answers, size_t input);
 const heddle_answer_text *heddle_answer(const heddle_answers *answers,
@@ -363,7 +362,7 @@ void heddle_answers_free(heddle_answers *answers);
 /* Takes a token of an input, from 0, as soon as it is generated, and the text
    that is certain with it: the texts of an input's tokens, joined, are its
    answer's, and the last of them comes with `is_last`, which has the id -1
-   where constraints let nothing follow. `text` may be "". What is not 0 cancels
+   if constraints let nothing follow. `text` may be "". What is not 0 cancels
    the call, as heddle_cancel does, also at the last token of all; no token
    follows. With more than one worker, one thread at a time calls it, not always
    the same. */
@@ -397,16 +396,16 @@ typedef enum heddle_next {
    always the same. */
 typedef struct heddle_source {
   void *context;
-  /* How many inputs there are at most; 0 where nobody knows. No more workers
+  /* How many inputs there are at most; 0 if nobody knows. No more workers
      run than that. */
   size_t count;
   /* The next input, which stays valid until the next call. May wait for it only
-     where `may_wait` is not 0. */
+     if `may_wait` is not 0. */
   heddle_next (*next)(void *context, int may_wait, heddle_input *input);
   /* Makes a `next` that waits return HEDDLE_NEXT_END, as well as one that is
-     called at the same time: called where the call ends early, a callback
-     having asked for that or an input having failed, but not by heddle_cancel,
-     which may come from a signal handler. Any thread; NULL where next never
+     called at the same time: called when the call ends early, since a callback
+     asked for that or an input failed, but not by heddle_cancel, which may come
+     from a signal handler. Any thread; NULL if next never
      waits. */
   void (*interrupt)(void *context);
   /* What errors call input `number`, from 0, or with `is_target` what is said
@@ -415,11 +414,11 @@ typedef struct heddle_source {
   void (*name)(void *context, int64_t number, int is_target, char *text,
                size_t size);
   /* Writes the sentence of what HEDDLE_NEXT_FAILED or HEDDLE_NEXT_UNREADABLE
-     said, in the same way; NULL where next never says so. */
+     said, in the same way; NULL if next never says so. */
   void (*failure)(void *context, char *text, size_t size);
 } heddle_source;
 
-/* Takes the answers of one input after the other, in order; `count` is 0 where
+/* Takes the answers of one input after the other, in order; `count` is 0 if
    it had no token. What is not 0 cancels the call, and no answer follows. One
    thread at a time. */
 typedef int (*heddle_answer_callback)(void *context,
@@ -479,7 +478,7 @@ heddle_status heddle_hidden_states(heddle_session *session,
                                    const heddle_input *inputs, size_t count,
                                    heddle_rows_callback take, void *context);
 
-/* The width of these; fails where the encoder has another kind of output. */
+/* The width of these; fails if the encoder has another kind of output. */
 heddle_status heddle_hidden_width(const heddle_model *model, size_t *width);
 
 /* What a profile looks like. */

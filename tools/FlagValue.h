@@ -22,12 +22,12 @@ struct GivenFlag {
   explicit GivenFlag(const std::string &argument);
 
   std::string name;
-  /// What stands behind '='; empty text where nothing does, none without '='.
+  /// What stands behind '='; empty text if nothing does, none without '='.
   std::optional<std::string> value;
 };
 
-/// The value of the flag arguments[at]. Moves `at` to the next argument where
-/// that is the value. Fails where there is none, or a flag of the page stands
+/// The value of the flag arguments[at]. Moves `at` to the next argument if
+/// that is the value. Fails if there is none, or a flag of the page stands
 /// in its place, which is hardly meant.
 Result<std::string> takeValue(const GivenFlag &flag,
                               const std::vector<std::string> &arguments,

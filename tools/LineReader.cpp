@@ -60,7 +60,7 @@ std::string LineReader::nameOf(int64_t number) const {
 }
 
 /// Whether the file has more, or an end: false after `timeout` milliseconds (-1
-/// waits for ever), or where interrupt() comes first. poll(2) ignores a
+/// waits for ever), or if interrupt() comes first. poll(2) ignores a
 /// descriptor of -1.
 bool LineReader::hasInput(int timeout) const {
   pollfd awaited[] = {{file.get(), POLLIN, 0}, {interruption.get(), POLLIN, 0}};
@@ -69,7 +69,7 @@ bool LineReader::hasInput(int timeout) const {
   return awaited[0].revents != 0 && awaited[1].revents == 0;
 }
 
-/// Reads more of the file; false where nothing more comes.
+/// Reads more of the file; false if nothing more comes.
 bool LineReader::fill() {
   if (ended || !hasInput(/*timeout=*/-1))
     return false;

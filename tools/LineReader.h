@@ -50,7 +50,7 @@ public:
   static Result<LineReader> open(const std::string &path);
 
   /// The next line without its end ("\n" or "\r\n"); nothing behind the last.
-  /// A last line needs no end. Fails where reading does, and on a line of more
+  /// A last line needs no end. Fails if reading does, and on a line of more
   /// than a megabyte.
   Result<std::optional<std::string>> next();
   /// Whether next() failed on a line that is too long: skipLine() goes on
@@ -85,7 +85,7 @@ private:
   bool fill();
 
   Descriptor file;
-  /// An event that interrupt() raises, where there is something to wait for.
+  /// An event that interrupt() raises, if there is something to wait for.
   Descriptor interruption;
   std::string fileName;
   std::vector<std::string> given;

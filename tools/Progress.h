@@ -1,6 +1,6 @@
 //===- Progress.h - How far a long run is -----------------------*- C++ -*-===//
 //
-// Counts lines on standard error, where somebody watches a long run whose input
+// Counts lines on standard error, if somebody watches a long run whose input
 // and output are elsewhere, and before that what a GPU has of a model.
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// A line where standard error is a terminal. One at a time; the line goes with
+/// A line if standard error is a terminal. One at a time; the line goes with
 /// it.
 class Progress {
 public:

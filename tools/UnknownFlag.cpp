@@ -48,7 +48,7 @@ static bool isLetter(std::string_view name) {
          std::all_of(name.begin() + 1, name.end(), isDigit);
 }
 
-/// The page's flag of that letter; empty where it has none.
+/// The page's flag of that letter; empty if it has none.
 static std::string findShort(char letter, const ToolPage &page) {
   for (const Flag &flag : page.flags)
     if (flag.name.size() == 2 && flag.name[1] == letter)

@@ -19,7 +19,7 @@ std::string describeUnknownFlag(const std::string &argument,
                                 std::string_view otherwise);
 
 /// A sentence about an argument that begins with a typographic dash in place of
-/// '--', as pages of the web have it; empty where it is something else.
+/// '--', as pages of the web have it; empty if it is something else.
 std::string describePrintedDash(const std::string &argument,
                                 const ToolPage &page);
 

@@ -1,6 +1,6 @@
 //===- WholeFile.cpp - A file that is there whole or not at all -----------===//
 //
-// The temporary file has the name of its target and an ending, or, where names
+// The temporary file has the name of its target and an ending, or, if names
 // may not be as long, the beginning of it. What a pipe receives waits in a file
 // of no name, in the folder of temporary files, since it may be larger than
 // memory, or in memory if that folder cannot be written.
@@ -79,7 +79,7 @@ static std::string temporaryFor(const std::string &path) {
   return path.substr(0, name + kept).append(kEnding);
 }
 
-/// A file without a name; -1 where that fails.
+/// A file without a name; -1 if that fails.
 static int createNameless() {
   const char *folder = getenv("TMPDIR");
   std::string name = temporaryFor(

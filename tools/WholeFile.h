@@ -63,7 +63,7 @@ private:
 /// The file that a path names through links, whether it is there or not.
 std::string followLinks(std::string path);
 
-/// An error where a file cannot be written: better known before the work.
+/// An error if a file cannot be written: better known before the work.
 Status checkWritable(const std::string &path,
                      WholeFile::Kind kind = WholeFile::Kind::Text);
 

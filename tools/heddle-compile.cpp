@@ -19,7 +19,7 @@
 
 using namespace heddle;
 
-/// Ends the process where it cannot go on, memory above all, with a sentence
+/// Ends the process if it cannot go on, memory above all, with a sentence
 /// and without a file that is half written.
 [[noreturn]] static void giveUp(const char *why) {
   static constexpr char kBegin[] = "heddle-compile: error: ";

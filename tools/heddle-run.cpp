@@ -1,7 +1,7 @@
 //===- heddle-run.cpp - Runs an artifact ----------------------------------===//
 //
 // Text in, text out. The same program runs the model of an executable. Errors
-// are one sentence on standard error and the exit code 1, or 2 where the
+// are one sentence on standard error and the exit code 1, or 2 if the
 // command line is wrong in itself; a reader of the output that went away ends
 // the run without a word.
 //

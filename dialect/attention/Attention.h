@@ -47,7 +47,7 @@ inline mlir::Type probabilityTypeOf(AttentionOp op) {
 
 /// Operations that the similarity of one pair takes: two an element of the
 /// scaled product; of a region one an element that is computed or added, and
-/// `function` where the op is one of math.
+/// `function` if the op is one of math.
 int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 
 /// Whether keys are made of all positions by `project_sequence`, as they are or

@@ -28,7 +28,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
         s_j = score(similarity(q_i, k_j), b, h, i, j)
         y_i = sum_j w_j v_j,  w = normalizer(s)
 
-    and y_i = 0 where the mask allows no key.
+    and y_i = 0 if the mask allows no key.
 
     - `similarity`: a region (vector of q, vector of k) -> f32; by default
       scale * q . k. Without it `scale` has to be given or is 1 / sqrt(d_k).
@@ -41,7 +41,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     may differ in width from values.
 
     Regions are total functions, since lowerings may evaluate them on pairs
-    outside of the mask, too. Where arith and math leave a result undefined:
+    outside of the mask, too. If arith and math leave a result undefined:
 
     - of integers x / 0 is 0 and x rem 0 is x, in all kinds of division, and the
       lowest one by -1 wraps; floats divide as IEEE 754 says;
@@ -86,7 +86,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     positions], each position has its own: key j of row r stands in cache
     `through`[r, j], that of whichever row was the ancestor of r when it was
     written. So beams part and end without a copy of their past, and each result
-    has the bits that a copy would give. Where slots are a ring, rows that share a
+    has the bits that a copy would give. If slots are a ring, rows that share a
     past are at one position: another would have written over it.
 
     ```mlir
@@ -117,19 +117,19 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C12) query, key and value have one element type; a destination is of the
       result's type.
     - (C13) keys and values are both projected along the sequence
-      (`project_sequence`) or neither is; where they are, perhaps with a linear
+      (`project_sequence`) or neither is; if they are, perhaps with a linear
       between, there is no mask but the full one: a projected row is made of all
       positions and has none that a mask could allow.
     - (C14) a similarity region stands without a scale, which is part of the
       default it replaces.
     - (C15) what a mask reads of sentences has an element for each of them: a
-      number of elements only where the batch is that number.
-    - (C16) where queries are rows that `take_rows` lists, perhaps with a linear
+      number of elements only if the batch is that number.
+    - (C16) if queries are rows that `take_rows` lists, perhaps with a linear
       between, masks know positions of keys alone: they are full, empty, padding,
-      prefix, global columns, or made of these. Where keys are such rows, a key's
+      prefix, global columns, or made of these. If keys are such rows, a key's
       position is its number in the list.
 
-    split-phases derives a step only where a query sees no later position. It
+    split-phases derives a step only if a query sees no later position. It
     refuses, for self-attention in a decoder:
 
     - a mask that looks ahead (`window` with right > 0, `prefix`, `full`, none):

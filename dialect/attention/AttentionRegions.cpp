@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace heddle;
 
 /// Whether values of `type` may stand in a region: numbers that every level
-/// computes with, and vectors of them where queries and keys are vectors.
+/// computes with, and vectors of them if queries and keys are vectors.
 static bool isRegionType(Type type, bool hasVectors) {
   if (auto vector = dyn_cast<VectorType>(type); vector && hasVectors)
     return !vector.isScalable() && isRegionType(vector.getElementType(), false);

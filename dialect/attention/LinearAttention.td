@@ -3,9 +3,9 @@
 //
 // A score that is a product of features, phi(q) . phi(k), lets the sum over
 // keys stand in front of the query: no pair of positions is ever looked at. One
-// op is the mathematics. Where all positions of the keys are summed, a pass
+// op is the mathematics. If all positions of the keys are summed, a pass
 // splits it into the sums and what reads them, so that the sums over a
-// decoder's memory are made once a sentence; where it is causal it has a step
+// decoder's memory are made once a sentence; if it is causal it has a step
 // form.
 //
 //===----------------------------------------------------------------------===//
@@ -177,7 +177,7 @@ def LinearAttentionReadOp
           "linear_attention.read", ["buildStep"], ["buildFlops"]> {
   let summary = "linear attention of queries to sums over keys";
   let description = [{
-    y_i = phi(q_i) S / (phi(q_i) . z), 0 where the denominator is 0, with the sums
+    y_i = phi(q_i) S / (phi(q_i) . z), 0 if the denominator is 0, with the sums
     of kv head h / (heads / kvHeads); see `linear_attention`.
 
     query [batch, n, heads d_k], S [batch, kvHeads, d_f, d_v], z

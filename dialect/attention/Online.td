@@ -447,7 +447,7 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
 def OnlineFinishOp : Transformer_Op<"online.finish"> {
   let summary = "rows of the result";
   let description = [{
-    rows[first + l, d] = sums[d, l] / total[l], or 0 where the total is 0, for the
+    rows[first + l, d] = sums[d, l] / total[l], or 0 if the total is 0, for the
     columns l that are rows. Without a normalizer (`none`) sums are the result.
     Rows of short floats are rounded to them.
 

@@ -177,7 +177,7 @@ static OperandRange destinationsOf(LinearOp op) {
   return op.getAlso() ? all.take_front(1) : all;
 }
 
-/// One for each of `widths`, or those of `also`, where there are any.
+/// One for each of `widths`, or those of `also`, if there are any.
 static LogicalResult verifyDestinations(LinearOp op, ArrayRef<int64_t> widths) {
   Type element = op.getResultElementType();
   if (op.getAlso())

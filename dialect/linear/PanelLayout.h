@@ -9,7 +9,7 @@
 // bytes apart.)
 //
 // A panel of i8 begins with one more row, of an i32 a column: -128 times the
-// sum of the column. VNNI multiplies u8 by i8, and where the kernel takes x +
+// sum of the column. VNNI multiplies u8 by i8, and if the kernel takes x +
 // 128 for x, sums that start there end as those of x.
 //
 //===----------------------------------------------------------------------===//
@@ -49,7 +49,7 @@ public:
   llvm::SmallVector<int64_t> shape(int64_t depth) const;
   /// The same in words, without a depth.
   std::string describe() const;
-  /// The most inputs that panels of this shape have room for; none where the
+  /// The most inputs that panels of this shape have room for; none if the
   /// shape is not that of these panels.
   std::optional<int64_t> depthOf(llvm::ArrayRef<int64_t> shape) const;
 

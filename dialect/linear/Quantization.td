@@ -1,6 +1,6 @@
 //===- Quantization.td - From f32 to fewer bits ---------------*- tablegen -*-===//
 //
-// Where choose-precision gives a product integers, bf16 or f16 to multiply, its left
+// If choose-precision gives a product integers, bf16 or f16 to multiply, its left
 // side is quantised or rounded by an op of its own, which later passes fuse into
 // what computes it. The product says what its sums are worth: see `linear`.
 //
@@ -90,7 +90,7 @@ def FakeQuantizeOp : Transformer_LayerOp<"fake_quantize", [AttrSizedOperandSegme
                                          [], [], [], ["getRowInputs"]> {
   let summary = "f32 vectors with the values that fewer bits have";
   let description = [{
-    x [..., d] -> y [..., d], x itself where `on` [1] is 0, and otherwise what x is
+    x [..., d] -> y [..., d], x itself if `on` [1] is 0, and otherwise what x is
     worth in fewer bits (fake quantisation, arXiv:1712.05877, section 3):
 
         i8          y = q * s        of quantize x

@@ -1,6 +1,6 @@
 //===- Tiles.td - What tiling leaves for emitters -------------*- tablegen -*-===//
 //
-// One op a tile that stays in registers, or two where its sums pass through
+// One op a tile that stays in registers, or two if its sums pass through
 // scratch memory. The loops around them are plain scf: changing those, or a
 // tile's size, in a dump changes the code.
 //
@@ -99,7 +99,7 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
 
     With `next` it asks for rows of W that are needed later: from row `next` on,
     counted through all panels, `fetched` rows for every eight groups of inputs,
-    or, where a level multiplies tiles, for each whole tile of x along its depth.
+    or, if a level multiplies tiles, for each whole tile of x along its depth.
     It may ask for rows that are not there. `ahead` is that of `linear.tile`.
 
     A depth whose panels no cache holds is summed piece by piece. With `from`

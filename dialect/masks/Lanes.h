@@ -41,7 +41,7 @@ public:
                     llvm::function_ref<mlir::Value(mlir::Value)> body);
   /// What a region of elementwise ops and lookups yields for `arguments`.
   mlir::Value inlineRegion(mlir::Region &region, mlir::ValueRange arguments);
-  /// `values[at]` for constants; a plain constant where all are equal.
+  /// `values[at]` for constants; a plain constant if all are equal.
   mlir::Value table(llvm::ArrayRef<int64_t> values, mlir::Value at);
 
   /// Whether the pair at `point` is in a mask: one value a mask and point in a

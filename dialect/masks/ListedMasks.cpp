@@ -18,7 +18,7 @@ static int64_t rankOf(Value table) {
   return cast<ShapedType>(table.getType()).getRank();
 }
 
-/// The numbers of a table where they are constant.
+/// The numbers of a table if they are constant.
 static std::optional<SmallVector<int64_t>> constantsOf(Value table) {
   DenseIntElementsAttr elements;
   if (!matchPattern(table, m_Constant(&elements)))
@@ -28,7 +28,7 @@ static std::optional<SmallVector<int64_t>> constantsOf(Value table) {
       [](const APInt &each) { return each.getSExtValue(); });
 }
 
-/// Numbers of a list ascend. Those that are no positions may repeat where
+/// Numbers of a list ascend. Those that are no positions may repeat if
 /// `mayFill`.
 static LogicalResult verifyAscending(Operation *op, StringRef name,
                                      ArrayRef<int64_t> list, bool mayFill) {

@@ -15,7 +15,7 @@ namespace heddle {
 /// Heads of one mask, with its parameters as constants.
 struct HeadGroup {
   llvm::SmallVector<int64_t> heads;
-  /// Null where nothing is masked.
+  /// Null if nothing is masked.
   mlir::Value mask;
 };
 
@@ -30,8 +30,8 @@ bool isOfAllHeads(mlir::Value mask);
 
 /// The disjoint parts of a mask.
 struct MaskParts {
-  /// What tiles hold; null where nothing is masked. `transformer.mask.empty`
-  /// where lists hold all.
+  /// What tiles hold; null if nothing is masked. `transformer.mask.empty`
+  /// if lists hold all.
   mlir::Value tiled;
   /// Keys of a KeyListOpInterface, and the mask that says which of them count.
   struct List {

@@ -53,7 +53,7 @@ struct SortedList {
   mlir::Value at(IndexMath &math, mlir::Value place) const;
   /// The first place whose element is not below `value`, or the size.
   mlir::Value lowerBound(IndexMath &math, mlir::Value value) const;
-  /// That element; `otherwise` where the place is the size.
+  /// That element; `otherwise` if the place is the size.
   mlir::Value atOr(IndexMath &math, mlir::Value place,
                    mlir::Value otherwise) const;
   /// Whether the lanes of `values`, i32, are elements: a predicate.
@@ -61,7 +61,7 @@ struct SortedList {
 };
 
 /// The list of row `row` in compressed rows: offsets [rows + 1], each limited
-/// to the number of elements. No elements where there is no such row, or it
+/// to the number of elements. No elements if there is no such row, or it
 /// ends before it begins.
 SortedList compressedRow(IndexMath &math, mlir::Value offsets,
                          mlir::Value elements, mlir::Value row);

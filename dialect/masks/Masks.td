@@ -149,7 +149,7 @@ def MaskSegmentsOp
 
     with ids [batch, n] that do not decrease inside of a sentence: documents that
     were packed into one, sentences of a document, blocks of any length. Behind a
-    sentence's end ids may be anything, where `padding` leaves those keys out. Where
+    sentence's end ids may be anything, if `padding` leaves those keys out. If
     ids do decrease, which keys of one id a query sees is not defined: tiles are found
     by the ids of their ends.
 
@@ -209,7 +209,7 @@ def MaskPairsOp
 
     Lists that are not constant are asked for the same, but not checked. An offset
     below 0 or behind the keys is limited to their ends, and a row that ends before
-    it begins is empty; where keys of a row do not ascend, it is not defined which
+    it begins is empty; if keys of a row do not ascend, it is not defined which
     of them the query sees, and how often.
 
     ```mlir
@@ -232,7 +232,7 @@ def MaskDenseOp
     : Transformer_MaskOp<"dense", [], ["operandsOfSentences", "numHeads"]> {
   let summary = "pairs that a table marks";
   let description = [{
-    The pair is in the mask where the table is not 0; what lies outside of the
+    The pair is in the mask if the table is not 0; what lies outside of the
     table is not. Tables are [n, m], [batch, n, m] or [batch, heads, n, m]. All
     keys are visited: of a mask that has a structure, say it.
 

@@ -59,7 +59,7 @@ public:
   Value first(Value part) {
     return lanes.add(lanes.mul(part, quotient), lanes.min(part, rest));
   }
-  /// What a part gives, where it has blocks.
+  /// What a part gives, if it has blocks.
   Value block(Value part) {
     Value drawn = mix(lanes, lanes.add(part, stream));
     return lanes.add(first(part), lanes.umulHigh(drawn, sizeOf(part)));

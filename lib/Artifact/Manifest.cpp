@@ -107,7 +107,7 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
     return "an i32 from " + std::to_string(min) + " to " + std::to_string(max);
   }
   case SettingKind::Ids:
-    // None where a limit alone ends a sequence, or nothing is suppressed.
+    // None if a limit alone ends a sequence, or nothing is suppressed.
     if (value == DenseI32ArrayAttr::get(value.getContext(), {}) ||
         areIds(value, vocabulary))
       return std::nullopt;

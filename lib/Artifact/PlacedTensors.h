@@ -1,7 +1,7 @@
 //===- PlacedTensors.h - The weights section of an artifact -----*- C++ -*-===//
 //
 // Parameters and their places, as `place-weights` gives them. The bytes are
-// written one tensor at a time, a block of rows after the other where they are
+// written one tensor at a time, a block of rows after the other if they are
 // not packed, so that compiling a model takes memory for its largest tensor.
 //
 //===----------------------------------------------------------------------===//
@@ -25,7 +25,7 @@ struct PlacedTensor {
   std::vector<std::string> sources;
   uint64_t offset;
   StoredTensor tensor;
-  /// The parts of a weight that is written in panels; empty where it is not.
+  /// The parts of a weight that is written in panels; empty if it is not.
   std::vector<int64_t> packed;
   PlacedElement element;
 };
@@ -46,7 +46,7 @@ struct LostWeights {
   std::vector<std::string> sources;
   /// As they are stored, and because their type ends below them.
   uint64_t stored, overflowed;
-  /// Those that f16 has only 0 for, where this changes what the tensor is: a
+  /// Those that f16 has only 0 for, if this changes what the tensor is: a
   /// whole row of it, or more than one in a thousand. Others are lost in the
   /// rounding of their neighbours, and count as none.
   uint64_t vanished;

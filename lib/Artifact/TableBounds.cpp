@@ -51,7 +51,7 @@ static StringRef argumentName(Value value) {
 }
 
 /// The vocabulary that the runtime takes ids from: that of the source only
-/// where they are as long as it. Empty for values that are no such ids.
+/// if they are as long as it. Empty for values that are no such ids.
 static StringRef vocabularyOf(Value ids) {
   StringRef name = argumentName(ids);
   if (name == "candidates")

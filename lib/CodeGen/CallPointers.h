@@ -15,7 +15,7 @@ namespace heddle {
 mlir::LogicalResult checkHasCall(mlir::Operation *op);
 
 /// Gives each kernel with one of these loops, and whatever calls one, the
-/// pointer to the `HeddleCall` as its last argument, where it has none. A call
+/// pointer to the `HeddleCall` as its last argument, if it has none. A call
 /// of such a kernel that stands in one of them is an error.
 mlir::LogicalResult passCallPointers(mlir::ModuleOp module,
                                      llvm::ArrayRef<mlir::Operation *> loops);

@@ -19,7 +19,7 @@ namespace heddle {
 class CapturedValues {
 public:
   /// What `body` reads from outside of it. Memory that was taken there by
-  /// `memref.alloca` is taken anew where the body `keepsMemory` for itself. A
+  /// `memref.alloca` is taken anew if the body `keepsMemory` for itself. A
   /// value that has no form in LLVM is an error, at the op around the body.
   static mlir::FailureOr<CapturedValues>
   of(mlir::Region &body, const mlir::LLVMTypeConverter &types,

@@ -19,7 +19,7 @@
 
 namespace heddle {
 
-/// What runs an iteration of a parallel loop where that is more than a thread.
+/// What runs an iteration of a parallel loop if that is more than a thread.
 struct BlockShape {
   int64_t threads;
   /// Of dynamic shared memory, which begins at the symbol kSharedMemory.
@@ -69,7 +69,7 @@ struct DeviceKernel {
   mlir::func::FuncOp function;
 };
 
-/// Creates an empty kernel; where its name is taken, the symbol table that its
+/// Creates an empty kernel; if its name is taken, the symbol table that its
 /// module is inserted in has to give another one.
 DeviceKernel createDeviceKernel(mlir::OpBuilder &builder, mlir::Location loc,
                                 llvm::StringRef name, mlir::Type parameter,

@@ -46,7 +46,7 @@ private:
 };
 } // namespace
 
-/// Null where the dimension is static or nobody named it.
+/// Null if the dimension is static or nobody named it.
 StringAttr DimAgreement::nameOf(Dim dim) {
   auto type = dyn_cast<RankedTensorType>(dim.value.getType());
   if (!type || dim.axis >= type.getRank() || !type.isDynamicDim(dim.axis))
@@ -95,7 +95,7 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   SmallVector<Value> rows = {op.getQuery()}, sentences;
   if (op.isStep())
     rows.append({op.getPositions(), op.getSentences()});
-  // Caches are a number of their own where rows say which are theirs.
+  // Caches are a number of their own if rows say which are theirs.
   bool hasCaches = op.getCaches() || op.getHistory();
   if (hasCaches)
     rows.push_back(op.getCaches() ? op.getCaches() : op.getHistory());
@@ -146,7 +146,7 @@ LogicalResult DimAgreement::visitCandidates(CandidateLogitsOp op) {
 }
 
 LogicalResult DimAgreement::visitLinearAttention(LinearAttentionOp op) {
-  // Positions of queries are those of keys where one follows from the other.
+  // Positions of queries are those of keys if one follows from the other.
   SmallVector<Value> sequences = {op.getKey(), op.getValue()};
   if (op.getCausal())
     sequences.push_back(op.getQuery());
@@ -165,7 +165,7 @@ LogicalResult DimAgreement::visitRead(LinearAttentionReadOp op) {
 }
 
 /// `rows` are as many as `tokens`, which are positions of `sequence`; null
-/// where they are the result.
+/// if they are the result.
 LogicalResult DimAgreement::visitRows(Operation *op, Value rows, Value tokens,
                                       Value sequence) {
   return success(succeeded(meetAll(op, {tokens, sequence, rows}, 0)) &&

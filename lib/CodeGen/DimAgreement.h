@@ -8,7 +8,7 @@
 namespace heddle {
 
 /// The runtime gives each named dimension a size of its own; an op that takes
-/// two of them for one would read outside of a buffer. Emits an error where the
+/// two of them for one would read outside of a buffer. Emits an error if the
 /// dimensions that a layer op expects to be equal have different names
 /// (`transformer.dims`). Looks at the module as it was imported.
 llvm::LogicalResult checkDimAgreement(mlir::ModuleOp module);

@@ -10,7 +10,7 @@
 namespace heddle {
 
 /// A module's text, in which values are named after the checkpoint's tensors
-/// where an op carries such a location: tensors, buffers and masks, but not
+/// if an op carries such a location: tensors, buffers and masks, but not
 /// the scalars of a loop. Weights are symbols and have no bytes.
 struct ModuleText {
   explicit ModuleText(mlir::Operation *op);

@@ -12,7 +12,7 @@ namespace heddle {
 
 /// Writes `<folder>/NN-<pass>.mlir` after each pass on a module, and before the
 /// first one `00-imported.mlir`. Values are named after the checkpoint's
-/// tensors, where an op carries such a location; weights are symbols and have
+/// tensors, if an op carries such a location; weights are symbols and have
 /// no bytes here. A file that cannot be written is an error of the module.
 class PassDump : public mlir::PassInstrumentation {
 public:

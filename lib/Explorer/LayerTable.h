@@ -16,7 +16,7 @@ namespace heddle {
 inline constexpr int64_t kCountedLengths[] = {16, 64, 256, 1024};
 
 /// Work at one of these lengths: multiplications and additions, and bytes to
-/// read and to write; nothing where sizes are not known from lengths.
+/// read and to write; nothing if sizes are not known from lengths.
 struct CountedWork {
   std::optional<int64_t> flops, bytes;
 };
@@ -31,7 +31,7 @@ struct LayerRow {
   std::string shape;
   /// Elements and bytes of the weights that it reads.
   int64_t parameters = 0, weightBytes = 0;
-  /// "i8", "f32"; of the largest of them, empty where it has none.
+  /// "i8", "f32"; of the largest of them, empty if it has none.
   std::string weightType;
   /// One for each of `kCountedLengths`.
   std::vector<CountedWork> work;

@@ -32,7 +32,7 @@ public:
   /// The number of a text: lines of a function, and which of them have names.
   /// Before it is deflated it is a header, "LINE:NAMES ..." with lines as the
   /// distance from the one before, a line break and the text. The header begins
-  /// with "~" where numbers are distances.
+  /// with "~" if numbers are distances.
   size_t add(llvm::StringRef text, llvm::ArrayRef<NamedLine> named);
 
   /// In base64 of zlib's format.

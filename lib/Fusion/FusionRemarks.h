@@ -2,7 +2,7 @@
 //
 // Fusion passes say what they fused and what not, and why, through MLIR's
 // remarks: the category is the pass, the location holds the checkpoint's names,
-// the text is one sentence. Nothing is built where nobody listens. How many
+// the text is one sentence. Nothing is built if nobody listens. How many
 // ops a pass fused is how many remarks of the first kind it made.
 //
 //===----------------------------------------------------------------------===//

@@ -168,7 +168,7 @@ std::string FusionReport::describe(const Names &named) const {
       (each.hasStep ? withStep : all).push_back("@" + each.name);
   size_t steps = withStep.size();
   all.append(std::move(withStep));
-  // What was derived stands for itself where its function is not named.
+  // What was derived stands for itself if its function is not named.
   for (StringRef name : named)
     if (!named.contains(sourceOf(name)))
       all.push_back(("@" + name).str());
@@ -183,7 +183,7 @@ void FusionReport::print(raw_ostream &stream, const Section &section) const {
     for (const Line &line : section.lines) {
       if (line.isFused != isFused)
         continue;
-      // Nothing where a line holds for all of the heading.
+      // Nothing if a line holds for all of the heading.
       bool isGeneral = all_of(section.functions, [&](StringRef function) {
         return line.functions.contains(function);
       });

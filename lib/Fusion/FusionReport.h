@@ -30,7 +30,7 @@ struct FusionRemark {
 /// A pass in the totals.
 struct FusionTotal {
   std::string pass;
-  /// Why it did not run; empty where it did.
+  /// Why it did not run; empty if it did.
   std::string leftOut;
 };
 

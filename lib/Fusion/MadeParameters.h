@@ -19,7 +19,7 @@ class MadeParameters {
 public:
   explicit MadeParameters(mlir::ModuleOp module);
 
-  /// The parameter that `value` reads; null where it is no weight.
+  /// The parameter that `value` reads; null if it is no weight.
   ParameterOp find(mlir::Value value);
 
   /// The columns of `parts`, which have the same leading dimensions.

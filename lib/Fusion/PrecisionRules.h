@@ -33,11 +33,11 @@ public:
   static llvm::Expected<PrecisionRules> parse(llvm::StringRef dtype,
                                               llvm::ArrayRef<std::string> keep);
 
-  /// That of the first rule that has the parameter's name, where it is as wide
+  /// That of the first rule that has the parameter's name, if it is as wide
   /// at least as what `dtype` says, and otherwise that.
   Precision precisionOf(ParameterOp parameter);
 
-  /// Fails where a rule had no name of any parameter that was asked about.
+  /// Fails if a rule had no name of any parameter that was asked about.
   llvm::Error checkMatched() const;
 
 private:

@@ -35,7 +35,7 @@ struct ImportedModel {
   /// Tensors of a folder's files that the model leaves out. A module says
   /// itself what it reads of a file.
   std::vector<std::string> unreadTensors;
-  /// Why the folder's tokenizer is not supported; empty where it is, or where
+  /// Why the folder's tokenizer is not supported; empty if it is, or if
   /// there is none.
   std::string tokenizerProblem;
   /// Sentences about what the folder asks for and does not get, and, for

@@ -2,7 +2,7 @@
 //
 // The vocabulary in which importers write a model: unfused layers over named
 // parameters. An op's location is the checkpoint's name of the tensor it uses
-// (of what produced its input, where it uses none).
+// (of what produced its input, if it uses none).
 //
 // Failures are sticky: a parameter that the checkpoint lacks is remembered and
 // the graph goes on with a parameter of the expected shape, so that an importer
@@ -58,7 +58,7 @@ public:
   bool hasTensors(llvm::StringRef prefix) const;
 
   /// Reads the tensor `name` as `shape`. With `transposed` the file holds the
-  /// transpose; `fileShape` is the shape that the file gives for it, where
+  /// transpose; `fileShape` is the shape that the file gives for it, if
   /// leading ones do not count. `symbol`, by default the name, tells two forms
   /// of one tensor apart.
   struct Parameter {
@@ -110,7 +110,7 @@ private:
   /// Declares the parameter behind those that exist, or checks that an equal
   /// one does.
   void declare(const Parameter &parameter);
-  /// Fails where the parameter that was declared is another.
+  /// Fails if the parameter that was declared is another.
   void expectEqual(ParameterOp declared, const Parameter &parameter);
   mlir::FloatAttr inputMultiplierOf(const Parameter &parameter);
 

@@ -1,7 +1,7 @@
 //===- Nesting.cpp - How deep a text in MLIR nests ------------------------===//
 //
 // One loop over the characters, outside of strings and comments. Brackets of
-// all kinds are counted together: where they do not match, the parser stops
+// all kinds are counted together: if they do not match, the parser stops
 // before it is deeper than the count. Signs in a row nest in affine
 // expressions.
 //

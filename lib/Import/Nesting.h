@@ -11,7 +11,7 @@ namespace heddle {
 inline constexpr unsigned kMostNesting = 256;
 
 /// MLIR's parser recurses into brackets and has no limit of its own: an error
-/// where those of `text`, read from `path`, nest deeper than kMostNesting. What
+/// if those of `text`, read from `path`, nest deeper than kMostNesting. What
 /// is no MLIR otherwise is the parser's to refuse.
 llvm::Error checkNesting(llvm::StringRef text, llvm::StringRef path);
 

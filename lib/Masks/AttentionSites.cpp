@@ -20,7 +20,7 @@ class Dependences {
 public:
   explicit Dependences(func::FuncOp function);
 
-  /// None where it has no name.
+  /// None if it has no name.
   std::optional<AttentionKind> classify(AttentionOp op) const;
 
 private:

@@ -39,7 +39,7 @@ Attribute Evaluator::find(Value value) {
   Operation *op = value.getDefiningOp();
   Constants results;
   if (!op || !run(op, results)) {
-    // Where an operand is unknown it is the answer.
+    // If an operand is unknown it is the answer.
     if (!unknown)
       unknown = value;
     return Attribute();
@@ -142,7 +142,7 @@ bool Evaluator::load(Value table, ValueRange indices, Constants &results) {
   return true;
 }
 
-/// The size of a dimension, also where the type does not know it.
+/// The size of a dimension, even if the type does not know it.
 bool Evaluator::size(Value table, Value axis, Constants &results) {
   auto elements = dyn_cast_or_null<ElementsAttr>(find(table));
   Attribute place = find(axis);

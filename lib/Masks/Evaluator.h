@@ -26,7 +26,7 @@ public:
   /// Gives a block its arguments and forgets what was computed in it.
   void enter(mlir::Block &block, llvm::ArrayRef<mlir::Attribute> arguments);
 
-  /// The constant that `value` is; null where it depends on one that nobody
+  /// The constant that `value` is; null if it depends on one that nobody
   /// knows, or on an op that has no result for its operands.
   mlir::Attribute evaluate(mlir::Value value);
 

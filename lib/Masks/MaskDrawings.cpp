@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Adds a head to the panel of those alike, or a panel where there are less
+/// Adds a head to the panel of those alike, or a panel if there are less
 /// than `most`.
 static void addHead(std::vector<MaskPanel> &panels, int64_t head, PairGrid grid,
                     size_t most) {
@@ -55,7 +55,7 @@ static llvm::Expected<MaskPicture> picture(AttentionOp op,
   return picture;
 }
 
-/// The first name in a location; empty where it has none.
+/// The first name in a location; empty if it has none.
 static std::string firstNameIn(Location location) {
   std::string first;
   location->walk([&](Location each) {

@@ -24,7 +24,7 @@ struct MaskDrawing {
   std::vector<std::string> names;
   /// The first of them.
   AttentionOp op;
-  /// Why there is no picture; empty where there is one.
+  /// Why there is no picture; empty if there is one.
   std::string failure;
 };
 

@@ -17,7 +17,7 @@ namespace heddle {
 
 /// A parameter that has to be given.
 struct Required {};
-/// One that is the argument of an earlier parameter where it is not given.
+/// One that is the argument of an earlier parameter if it is not given.
 struct SameAs {
   llvm::StringLiteral parameter;
 };
@@ -39,7 +39,7 @@ struct MaskCall {
   mlir::OpBuilder &builder;
   mlir::Location loc;
   MaskArguments arguments;
-  /// The lengths of sentences of keys; null where all keys count.
+  /// The lengths of sentences of keys; null if all keys count.
   mlir::Value lengths;
 
   /// The number, or the numbers, that parameter `index` has.

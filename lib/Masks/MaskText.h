@@ -14,7 +14,7 @@ namespace heddle {
 std::string formatMask(mlir::Value mask);
 
 /// What the signature of its function, or a name in its location, calls an
-/// argument; empty where nobody does.
+/// argument; empty if nobody does.
 std::string nameOfArgument(mlir::BlockArgument argument);
 
 } // namespace heddle

@@ -28,11 +28,11 @@ public:
   /// operands of sentences, which is 1, and that of a list of all sentences,
   /// which is as long as its numbers. Elements are the numbers in their order,
   /// the last of which stands for all that follow. Arguments that the text does
-  /// not name are the length itself where they have one number a sentence, and
+  /// not name are the length itself if they have one number a sentence, and
   /// unknown otherwise.
   void bind(mlir::Value mask, int64_t length, Evaluator &evaluator);
 
-  /// A name that no mask has needed; empty where there is none.
+  /// A name that no mask has needed; empty if there is none.
   llvm::StringRef findUnused() const;
 
 private:

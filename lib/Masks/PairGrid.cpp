@@ -2,7 +2,7 @@
 //
 // The code of predicates, segments and lists is written once, in blocks whose
 // arguments are coordinates, and evaluated for each of them. Tiles are those of
-// transformer-tile-attention: where all pairs are a multiple of a stride apart,
+// transformer-tile-attention: if all pairs are a multiple of a stride apart,
 // every stride-th position is a sequence of its own.
 //
 //===----------------------------------------------------------------------===//

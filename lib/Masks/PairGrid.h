@@ -58,7 +58,7 @@ public:
   /// The first head that has the same mask as `head` for sure.
   int64_t firstAlike(int64_t head) const;
 
-  /// The mask of the first sentence; an error where an operand is unknown.
+  /// The mask of the first sentence; an error if an operand is unknown.
   llvm::Expected<PairGrid> ask(int64_t head, int64_t length);
 
 private:

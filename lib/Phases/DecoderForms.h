@@ -2,7 +2,7 @@
 //
 // What split-phases derives from the marks of a decoder @f. Each function
 // stands right behind it, so that the one built last comes first, and carries
-// its role (`transformer.role`, `transformer.decoder`) where the target are
+// its role (`transformer.role`, `transformer.decoder`) if the target are
 // ids: the runtime calls no others.
 //
 //===----------------------------------------------------------------------===//

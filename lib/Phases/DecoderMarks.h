@@ -42,7 +42,7 @@ struct DecoderMarks {
 /// Whether a state has a slot for each position, or for some of them.
 bool isCache(const StateType &state);
 
-/// Marks a decoder; emits an error where it cannot be evaluated position by
+/// Marks a decoder; emits an error if it cannot be evaluated position by
 /// position.
 mlir::FailureOr<DecoderMarks> markDecoder(mlir::func::FuncOp decoder);
 

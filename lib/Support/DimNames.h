@@ -17,7 +17,7 @@
 namespace heddle {
 
 /// The name of a cache's slots: "capacity", one for each position that a row
-/// can have, or "capacity<=N" where N are enough. The runtime knows both.
+/// can have, or "capacity<=N" if N are enough. The runtime knows both.
 std::string nameOfSlots(std::optional<int64_t> maxSlots);
 
 /// The N of such a name.

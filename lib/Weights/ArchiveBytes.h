@@ -32,7 +32,7 @@ public:
                llvm::MutableArrayRef<char> target);
 
   /// Makes the bytes of the file that holds the byte at `offset` readable.
-  /// Fails where the archive is damaged there.
+  /// Fails if the archive is damaged there.
   llvm::Error prepare(uint64_t offset);
 
 private:
@@ -47,7 +47,7 @@ private:
   llvm::StringRef archive;
   std::string path;
   Checksums checksums;
-  /// Empty where files are read in place.
+  /// Empty if files are read in place.
   llvm::MutableArrayRef<char> target;
   /// By where they begin.
   std::vector<File> files;

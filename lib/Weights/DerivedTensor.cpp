@@ -51,7 +51,7 @@ static StoredTensor quantize(const StoredTensor &tensor, Axis axis) {
   return tensor.quantizedBy(scalesOf(tensor, axis), axis);
 }
 
-/// Marian's QuantMultA beside a matrix; 1 where there is none.
+/// Marian's QuantMultA beside a matrix; 1 if there is none.
 static float inputMultiplierOf(ParameterOp matrix) {
   mlir::FloatAttr multiplier = matrix.getSource()->getInputMultiplier();
   return multiplier ? multiplier.getValue().convertToFloat() : 1.0f;

@@ -66,7 +66,7 @@ public:
   Error run();
 
 private:
-  /// Runs one instruction; false where the file is damaged, with or without a
+  /// Runs one instruction; false if the file is damaged, with or without a
   /// failure that says how.
   bool step(unsigned char opcode);
   /// The groups of instructions; nothing for one of another group.

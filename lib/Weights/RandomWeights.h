@@ -37,7 +37,7 @@ void drawNormal(uint64_t seed, llvm::StringRef name, double deviation,
                 llvm::MutableArrayRef<float> elements);
 
 /// A safetensors file in memory with these tensors in f32, `name` its path.
-/// Fails where there is no room for it. No two tensors have one name.
+/// Fails if there is no room for it. No two tensors have one name.
 llvm::Expected<TensorFile> makeRandomFile(llvm::ArrayRef<RandomTensor> tensors,
                                           uint64_t seed, llvm::StringRef name);
 

@@ -22,7 +22,7 @@ namespace heddle {
 /// Valid as long as the file it came from; safe to read from several threads.
 class StoredTensor {
 public:
-  /// A tensor of `shape` whose bytes start at `offset` of `file`. Fails where
+  /// A tensor of `shape` whose bytes start at `offset` of `file`. Fails if
   /// the bytes are not all there or the multiplier is no positive number;
   /// `name` is for the sentence.
   static llvm::Expected<StoredTensor>
@@ -51,7 +51,7 @@ public:
   /// Each element as the nearest of that type, as RoundOp has it.
   enum class Rounding { None, BF16, F16 };
   StoredTensor rounded(Rounding rounding) const;
-  /// What it is made of where nothing is rounded to a short float.
+  /// What it is made of if nothing is rounded to a short float.
   StoredTensor unrounded() const;
 
   /// An `intgemm8` tensor as it is stored, not divided by its multiplier.
@@ -77,7 +77,7 @@ private:
 
   void quantize(uint64_t first, uint64_t count, float *values,
                 uint64_t stride) const;
-  /// Multiplies by the factor and rounds, where that is to be done.
+  /// Multiplies by the factor and rounds, if that is to be done.
   void finish(uint64_t count, float *values, uint64_t stride) const;
 
   /// Where the bytes stand in a file; empty for zeros and for what is made.

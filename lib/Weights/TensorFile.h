@@ -41,7 +41,7 @@ struct TensorInfo {
   uint64_t size = 0;
 };
 
-/// The number of elements of a shape, 0 where an extent is 0; nothing where an
+/// The number of elements of a shape, 0 if an extent is 0; nothing if an
 /// extent is negative or the product of the others is 2^48 or more.
 std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
@@ -50,10 +50,10 @@ std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> shape);
 class TensorFile {
 public:
   /// Makes the bytes of the tensor at `offset` readable, once, whenever it is
-  /// called; fails where they are damaged.
+  /// called; fails if they are damaged.
   using Prepare = std::function<llvm::Error(uint64_t offset)>;
 
-  /// Takes tensors whose ranges lie within `buffer`; fails where two of them
+  /// Takes tensors whose ranges lie within `buffer`; fails if two of them
   /// have one name.
   static llvm::Expected<TensorFile>
   create(std::unique_ptr<llvm::MemoryBuffer> buffer,
@@ -86,7 +86,7 @@ llvm::Expected<TensorFile>
 readMarianFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 /// Reads the table of an archive of numpy's arrays (`*.npz`), whose names are
-/// those of its files without `.npy`. Where some are deflated the file is all
+/// those of its files without `.npy`. If some are deflated the file is all
 /// of them, inflated, each when it is prepared.
 llvm::Expected<TensorFile>
 readNpzFile(std::unique_ptr<llvm::MemoryBuffer> buffer);

@@ -30,7 +30,7 @@ static constexpr StringLiteral kOldMagic =
 static constexpr char kProtocol = '\x80', kFrame = '\x95';
 
 /// The bytes of a file that stand before those of the magic number; nothing
-/// where it does not begin with that.
+/// if it does not begin with that.
 static std::optional<size_t> findOldMagic(StringRef bytes) {
   StringRef rest = bytes;
   if (!rest.consume_front(StringRef(&kProtocol, 1)) || rest.empty())

@@ -137,7 +137,7 @@ void torch::copyElements(const View &view, StringRef storage,
   while (true) {
     place = llvm::copy(storage.substr(element * size, size), place);
     size_t dim = index.size();
-    // Counts the last dimension up, and those before where one is through.
+    // Counts the last dimension up, and those before if one is through.
     while (dim > 0) {
       --dim;
       element += view.strides[dim];

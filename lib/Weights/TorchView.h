@@ -17,7 +17,7 @@ namespace heddle::torch {
 struct ElementType {
   llvm::StringLiteral name;
   uint64_t size;
-  /// None where no parameter can have such elements.
+  /// None if no parameter can have such elements.
   std::optional<Encoding> encoding = std::nullopt;
 };
 

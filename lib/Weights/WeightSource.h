@@ -24,7 +24,7 @@ public:
     const TensorInfo *tensor;
   };
 
-  /// Adds a file. Fails where a file has this file's name or a tensor has the
+  /// Adds a file. Fails if a file has this file's name or a tensor has the
   /// name of one of its tensors.
   llvm::Error add(TensorFile file);
 
@@ -36,11 +36,11 @@ public:
   /// The tensor of this name in any file.
   std::optional<Entry> find(llvm::StringRef name) const;
 
-  /// Fails where the bytes of a tensor are damaged, as far as its file shows
+  /// Fails if the bytes of a tensor are damaged, as far as its file shows
   /// it.
   llvm::Error prepare(const Entry &entry) const;
 
-  /// The value of a tensor of one element; none where there is no such tensor.
+  /// The value of a tensor of one element; none if there is no such tensor.
   llvm::Expected<std::optional<float>> readScalar(llvm::StringRef name) const;
 
   llvm::ArrayRef<TensorFile> getFiles() const { return files; }

@@ -139,7 +139,7 @@ static bool hasControls(StringRef name) {
   return any_of(name, [](unsigned char c) { return c < ' ' || c == 0x7f; });
 }
 
-/// Where the bytes behind the header at `offset` begin; nothing where that is
+/// Where the bytes behind the header at `offset` begin; nothing if that is
 /// no header of a file of this name.
 static std::optional<uint64_t> findBytes(StringRef bytes, uint64_t offset,
                                          StringRef name) {

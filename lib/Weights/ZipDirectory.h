@@ -22,7 +22,7 @@ struct ZipEntry {
   std::string name;
   /// From the start of the archive.
   uint64_t offset, size;
-  /// What it takes there where it is deflated; `size` is at most what that can
+  /// What it takes there if it is deflated; `size` is at most what that can
   /// inflate to.
   std::optional<uint64_t> deflatedSize = std::nullopt;
   /// CRC-32 of the file, as the directory has it.
@@ -37,27 +37,27 @@ enum class Checksums { Always, UnlessZero };
 bool isZipArchive(llvm::StringRef bytes);
 
 /// The files of the archive `bytes`, in the order of its directory, 64-bit
-/// archives included. Fails where one is encrypted or compressed otherwise than
-/// deflated, where two share bytes, or where a file's own header has another
+/// archives included. Fails if one is encrypted or compressed otherwise than
+/// deflated, if two share bytes, or if a file's own header has another
 /// name; `path` names the archive in sentences.
 llvm::Expected<std::vector<ZipEntry>> readZipDirectory(llvm::StringRef bytes,
                                                        llvm::StringRef path);
 
-/// Fails where the entry is not stored as it is.
+/// Fails if the entry is not stored as it is.
 llvm::Error expectStored(const ZipEntry &entry, llvm::StringRef path);
 
-/// Fails where the bytes of an entry that is stored as it is do not have its
+/// Fails if the bytes of an entry that is stored as it is do not have its
 /// checksum.
 llvm::Error checkStored(const ZipEntry &entry, llvm::StringRef bytes,
                         Checksums checksums, llvm::StringRef path);
 
 /// Writes the file that an entry of the archive `bytes` is to `file`, of its
-/// size. Fails where it is not what the archive says.
+/// size. Fails if it is not what the archive says.
 llvm::Error extract(const ZipEntry &entry, llvm::StringRef bytes,
                     llvm::MutableArrayRef<char> file, Checksums checksums,
                     llvm::StringRef path);
 
-/// The first bytes of that file, at most as many as it has; fewer where it is
+/// The first bytes of that file, at most as many as it has; fewer if it is
 /// damaged.
 std::string extractStart(const ZipEntry &entry, llvm::StringRef bytes,
                          uint64_t size);

@@ -1,6 +1,6 @@
 //===- FoldScales.cpp - Multiply weights in place of activations ----------===//
 //
-// A factor moves into a table where everyone who reads it wants its rows to be
+// A factor moves into a table if everyone who reads it wants its rows to be
 // multiplied by the same one. The whole module is asked before anything is
 // changed.
 //
@@ -34,7 +34,7 @@ static std::string format(float value) {
 
 namespace {
 struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
-  /// What an op wants a weight that it reads to be multiplied by; 1 where it
+  /// What an op wants a weight that it reads to be multiplied by; 1 if it
   /// wants the weight as it is.
   static float factorFor(OpOperand &use) {
     auto embedding = dyn_cast<EmbeddingOp>(use.getOwner());
@@ -43,7 +43,7 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
                : 1.0f;
   }
 
-  /// The factor that all readers of a parameter agree on; none where they do
+  /// The factor that all readers of a parameter agree on; none if they do
   /// not.
   std::optional<float> agreedFactor(ParameterOp parameter) {
     std::optional<float> factor;

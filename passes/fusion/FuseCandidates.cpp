@@ -23,7 +23,7 @@ static constexpr StringLiteral kPass = "fuse-candidates";
 
 namespace {
 struct FuseCandidates : heddle::impl::FuseCandidatesPassBase<FuseCandidates> {
-  /// The lookup that gives `rows`, unscaled; null where there is none.
+  /// The lookup that gives `rows`, unscaled; null if there is none.
   static EmbeddingOp gatherOf(Value rows) {
     auto embedding = rows.getDefiningOp<EmbeddingOp>();
     bool isPlain = embedding && !embedding.hasPositions() &&

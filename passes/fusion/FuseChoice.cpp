@@ -26,7 +26,7 @@ using namespace heddle;
 
 static constexpr StringLiteral kPass = "fuse-choice";
 
-/// Enough ranges for threads to share; fewer where they would be short.
+/// Enough ranges for threads to share; fewer if they would be short.
 static constexpr int64_t kMostRanges = 16, kLeastRange = 1024;
 
 static int64_t rangeOf(int64_t vocabulary) {
@@ -40,7 +40,7 @@ static bool hasRole(func::FuncOp function, StringRef wanted) {
   return role && role == wanted && function->hasAttr(kDecoderAttr);
 }
 
-/// The linear that makes the logits of a step; null where something else does.
+/// The linear that makes the logits of a step; null if something else does.
 static LinearOp logitsOf(func::FuncOp step) {
   Operation *terminator = step.front().getTerminator();
   auto linear = terminator->getNumOperands() == 0
@@ -80,7 +80,7 @@ static Value addForbidden(func::FuncOp function) {
 }
 
 /// Memory of the caller for what a row keeps of `ranges` ranges: a number of
-/// each, or where `isList` the best ones.
+/// each, or if `isList` the best ones.
 static Value addOutput(func::FuncOp function, StringRef name, Type element,
                        int64_t ranges, bool isList) {
   Builder builder(function.getContext());

@@ -137,7 +137,7 @@ void Epilogue::fuse() {
   reportFused(kPass, fused, nameOf(fused) + " " + joinWords(deeds) + " itself");
 }
 
-/// Says why an activation or a norm stays an op where there is no linear that
+/// Says why an activation or a norm stays an op if there is no linear that
 /// could take it in. What a norm and a sum become is up to fuse-add-norm.
 static void reportWithoutLinear(Operation *op) {
   if (!isCandidate(op) || isa<AddOp>(op))

@@ -21,15 +21,15 @@ static constexpr StringLiteral kPass = "fuse-ffn";
 /// faster, at 128 to 4,096 rows; with 0.8 and 1.5 MB it made no difference.
 static constexpr int64_t kMostWeightBytes = 1 << 21;
 
-/// Inputs of a tile of bf16. Where depths are no multiple of it, linears of a
+/// Inputs of a tile of bf16. If depths are no multiple of it, linears of a
 /// level with tiles end in parts of one, and an ffn there takes vectors
 /// (TileLinear.cpp), whose sums have another order.
 static constexpr int64_t kTileDepth = 32;
 
 namespace {
-/// What stands between two linears, where the first does not do it itself.
+/// What stands between two linears, if the first does not do it itself.
 struct Between {
-  /// A quantize or round; null where there is none.
+  /// A quantize or round; null if there is none.
   Operation *conversion = nullptr;
   ActivationOp activation;
   /// What the first linear computes, if it is one.
@@ -51,7 +51,7 @@ struct Between {
     return (!conversion || haveOneUse(conversion)) &&
            (!activation || haveOneUse(activation));
   }
-  /// Of the hidden vectors; null where each has a scale, or they stay floats.
+  /// Of the hidden vectors; null if each has a scale, or they stay floats.
   Value multiplier(LinearOp first) {
     auto quantize = dyn_cast_or_null<QuantizeOp>(conversion);
     return quantize ? quantize.getMultiplier() : first.getMultiplier();

@@ -44,7 +44,7 @@ static bool readsOwnCache(AttentionOp op) {
   return op.isStep() && !op.getShared();
 }
 
-/// The most slots that a cache has, where there is a bound.
+/// The most slots that a cache has, if there is a bound.
 static std::optional<int64_t> maxSlotsOf(Value cache) {
   int64_t slots = cast<ShapedType>(cache.getType()).getDimSize(1);
   if (!ShapedType::isDynamic(slots))

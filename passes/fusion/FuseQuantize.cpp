@@ -29,7 +29,7 @@ struct Names {
 };
 
 struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
-  /// Why `linear` cannot write another type; empty where it can.
+  /// Why `linear` cannot write another type; empty if it can.
   static StringRef reasonAgainst(LinearOp linear) {
     if (linear.getSplit() || !linear.getDestinations().empty())
       return "its result has a place of its own";

@@ -28,7 +28,7 @@ struct FuseSharedInputs
     : heddle::impl::FuseSharedInputsPassBase<FuseSharedInputs> {
   using Group = SmallVector<LinearOp>;
 
-  /// Why `linear` cannot be part of a larger one; empty where it can.
+  /// Why `linear` cannot be part of a larger one; empty if it can.
   static StringRef reasonAgainst(LinearOp linear, MadeParameters &parameters) {
     if (linear.getSplit() || !linear.getDestinations().empty())
       return "its result has a place of its own";

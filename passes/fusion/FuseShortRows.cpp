@@ -1,6 +1,6 @@
 //===- FuseShortRows.cpp - Write short rows where rows are finished -------===//
 //
-// A scale needs all of a vector, and so does a norm: where one op finishes
+// A scale needs all of a vector, and so does a norm: if one op finishes
 // whole rows of f32, it quantises or rounds them while they are in the caches,
 // and the residual stream still has its f32.
 //
@@ -29,7 +29,7 @@ using namespace heddle;
 static constexpr StringLiteral kPass = "fuse-short-rows";
 
 /// Why the op that computes a value cannot write it in fewer bits, too; empty
-/// where it can.
+/// if it can.
 static std::string reasonAgainst(Operation *source) {
   auto rows = dyn_cast<ShortRowsOpInterface>(source);
   if (isa<AttentionOp>(source))

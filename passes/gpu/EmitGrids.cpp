@@ -46,7 +46,7 @@ namespace {
 struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   using Base::Base;
 
-  /// Builds the grid of `op` in front of it; fails where it has no emitter.
+  /// Builds the grid of `op` in front of it; fails if it has no emitter.
   static LogicalResult emit(Operation *op,
                             const GpuArchitecture &architecture) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)

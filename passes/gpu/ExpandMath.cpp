@@ -57,7 +57,7 @@ static Value expandOften(Operation *op, OpBuilder &builder) {
       .Default(Value());
 }
 
-/// What an op computes of f64; nothing where it is unknown.
+/// What an op computes of f64; nothing if it is unknown.
 static std::optional<Double> expandDouble(Operation *op,
                                           ArrayRef<Double> operands) {
   Double x = operands[0];
@@ -93,7 +93,7 @@ static std::optional<Double> expandDouble(Operation *op,
       .Default(Result());
 }
 
-/// A number as f64; null where it is none.
+/// A number as f64; null if it is none.
 static Value toDouble(OpBuilder &builder, Location loc, Value number) {
   Type type = number.getType(), f64 = builder.getF64Type();
   if (type == f64)
@@ -144,7 +144,7 @@ static Value expandVector(Operation *op, VectorType type, OpBuilder &builder) {
   return vector::FromElementsOp::create(builder, loc, type, results);
 }
 
-/// What stands for an op; null where nothing does.
+/// What stands for an op; null if nothing does.
 static Value expand(Operation *op) {
   OpBuilder builder(op);
   if (Value value = expandOften(op, builder))

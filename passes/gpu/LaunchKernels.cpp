@@ -3,7 +3,7 @@
 // What lower-parallel does for threads of the CPU: the pointer to the call
 // travels from the entry points to every function with a parallel loop, and the
 // body of each becomes a function of its own, which finds what it captured in
-// its parameter. Here a thread takes one iteration, or a block where an emitter
+// its parameter. Here a thread takes one iteration, or a block if an emitter
 // says so, and a module around the function says that it is the device's. What
 // loops leave for each other in a `memref.alloc` is scratch memory of the
 // device.
@@ -31,7 +31,7 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// Where an iteration is a thread's: enough to hide latencies, few enough that
+/// If an iteration is a thread's: enough to hide latencies, few enough that
 /// each may have many registers.
 static constexpr BlockShape kBlockOfThreads = {128};
 

@@ -19,14 +19,14 @@
 
 using namespace heddle;
 
-/// The score of nothing, where no sequence of a beam search could end.
+/// The score of nothing, if no sequence of a beam search could end.
 static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 struct heddle_answers {
   /// Of each input, packed, and where its parts stand.
   std::vector<std::string> packed;
   std::vector<std::vector<heddle_answer_text>> texts;
-  /// Of each input, empty where nothing is to be said.
+  /// Of each input, empty if nothing is to be said.
   std::vector<std::string> notices;
 };
 
@@ -174,7 +174,7 @@ static AnswerWriter packing(AnswerWriter write) {
   };
 }
 
-/// Those of all tokens, where a search has kept them: 0 for a prefix.
+/// Those of all tokens, if a search has kept them: 0 for a prefix.
 static std::vector<float> scoresOf(const Hypothesis &hypothesis) {
   std::vector<float> scores = hypothesis.logProbabilities;
   if (!scores.empty())

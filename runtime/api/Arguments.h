@@ -26,7 +26,7 @@ struct Pointer {
   bool isNull;
 };
 
-/// Fails where one of them is NULL.
+/// Fails if one of them is NULL.
 Status checkPointers(std::initializer_list<Pointer> pointers);
 
 /// An array, and what heddle.h calls it and its size.

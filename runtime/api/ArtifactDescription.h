@@ -15,7 +15,7 @@
 namespace heddle {
 
 /// Needs no code of the artifact: it works for those of other machines too.
-/// `positions` is how many a sentence has where memory is told, see
+/// `positions` is how many a sentence has if memory is told, see
 /// DecodingMemory.h.
 std::string describeArtifact(const Artifact &artifact, const Manifest &manifest,
                              std::optional<int64_t> positions);

@@ -15,7 +15,7 @@
 
 using namespace heddle;
 
-/// Where neither the caller nor the model bounds what is generated.
+/// If neither the caller nor the model bounds what is generated.
 static constexpr int64_t kPositions = 1000;
 
 std::string heddle::readableSize(uint64_t bytes) {

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// "17.2 MB", or the plain count where it is small.
+/// "17.2 MB", or the plain count if it is small.
 std::string readableSize(uint64_t bytes);
 
 /// What the steps of a model keep of a sentence from position to position, by

@@ -20,7 +20,7 @@ inline heddle_status reportMisuse(const Status &status) {
 }
 
 /// Gives a caller a copy of these bytes, with a NUL behind them, that
-/// heddle_free frees. Null, and a failure, where memory is short.
+/// heddle_free frees. Null, and a failure, if memory is short.
 heddle_status giveCopy(const void *bytes, size_t size, void **copy);
 /// The same of a text.
 heddle_status giveText(const std::string &text, char **copy);

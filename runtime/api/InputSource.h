@@ -31,7 +31,7 @@ private:
   size_t count, taken = 0;
 };
 
-/// Inputs that callbacks give. Where they give none that can be one, it is a
+/// Inputs that callbacks give. If they give none that can be one, it is a
 /// failure.
 class CallbackSource : public LineSource {
 public:

@@ -18,7 +18,7 @@
 
 namespace heddle {
 
-/// Appends an answer to those of a line, which has none where it is empty.
+/// Appends an answer to those of a line, which has none if it is empty.
 /// `logProbabilities` is empty or one a token.
 void packAnswer(std::string &answers, std::string_view text,
                 const TokenIds &tokens, float sum, float score,

@@ -35,7 +35,7 @@ static bool readsCaches(const KernelCount &count, double peak) {
 }
 
 /// "12.3  45 %": a rate a nanosecond, in 10^9 a second, and its part of a peak;
-/// "cache" in place of the part where what is read is in caches.
+/// "cache" in place of the part if what is read is in caches.
 static std::string rate(int64_t amount, int64_t nanoseconds, double peak,
                         bool isCached = false) {
   if (amount == 0 || nanoseconds == 0)

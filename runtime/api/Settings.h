@@ -51,7 +51,7 @@ public:
   Status set(const std::string &name, const char *value);
   void addBadWords(std::string text) { badWords.push_back(std::move(text)); }
   void addAllowed(std::string text) { allowed.push_back(std::move(text)); }
-  /// Fails where settings contradict each other.
+  /// Fails if settings contradict each other.
   Status check() const;
 
   SettingValues values() const;

@@ -65,7 +65,7 @@ size_t TokenStream::certain(const Told &told, std::string_view text) const {
   return std::max(same, told.size);
 }
 
-/// Keeps the latest tokens where they read as the end of what all do. What
+/// Keeps the latest tokens if they read as the end of what all do. What
 /// follows them reads the same then: neither is at its beginning.
 void TokenStream::forgetTokens(Told &told) const {
   TokenIds latest(told.tokens.end() - kTokens, told.tokens.end());

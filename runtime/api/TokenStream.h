@@ -7,7 +7,7 @@
 //
 // Tokens become text together: what a piece reads as depends on those before
 // it. How far back is a matter of some pieces, so that of a long text the
-// latest tokens alone are read again for each that comes. Where what they read
+// latest tokens alone are read again for each that comes. If what they read
 // as differs from the end of the whole text, more of them are taken.
 //
 //===----------------------------------------------------------------------===//

@@ -24,7 +24,7 @@ static uint64_t checksum(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-/// The name of a table entry: printable, terminated, empty where malformed.
+/// The name of a table entry: printable, terminated, empty if malformed.
 static std::string_view sectionName(const format::Section &section) {
   std::string_view name(section.name,
                         strnlen(section.name, sizeof(section.name)));

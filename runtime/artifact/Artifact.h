@@ -40,7 +40,7 @@ public:
   /// format::kTensorAlignment. `name` stands for the file in sentences.
   static Result<Artifact> fromMemory(std::string name, std::string_view bytes);
 
-  /// The bytes of a section, where the file has it. They live as long as the
+  /// The bytes of a section, if the file has it. They live as long as the
   /// artifact and start at a multiple of format::alignmentOf(name) from its
   /// beginning, which in a file is a page.
   std::optional<std::string_view> section(std::string_view name) const;
@@ -58,7 +58,7 @@ public:
   /// All of them, which live as long as the artifact.
   std::string_view allBytes() const { return bytes; }
 
-  /// The open file, to map parts of it in another way; -1 where the artifact
+  /// The open file, to map parts of it in another way; -1 if the artifact
   /// lies in memory.
   int file() const { return mapped ? mapped->descriptor() : -1; }
   /// Where bytes of a section begin in that file.

@@ -39,14 +39,14 @@
 //        all but characters: "bos": 4 (in front), "eos": 0 (appended),
 //            "language": 5 (appended behind eos), "unknown": 1, "special": [ids
 //            dropped from text], "clean_up": 1 (take back the space in front of
-//            English punctuation); section tokenizer.added where present has
+//            English punctuation); section tokenizer.added, if present, has
 //            the tokens that are found in text as a whole. Ids may be beyond
 //            the vocabularies: text that needs one is refused
 //            with "languages": ["ar_AR", "cs_CZ"], which a request may name,
 //            "language_tokens": [ids] and "target_language": "start" (what the
 //            decoder starts from) | "forced_bos" (the first generated token)
-//        sentencepiece: section tokenizer.vocabulary where present numbers the
-//            pieces; tokenizer.target where absent is the source; "frame":
+//        sentencepiece: section tokenizer.vocabulary, if present, numbers the
+//            pieces; tokenizer.target, if absent, is the source; "frame":
 //            "none" | "slow" | "fast" | "fast-words" (which of transformers'
 //            tokenizers; of a fast one the source is converted),
 //            "spaces": "marked" (default) | "single" | "kept" (what a fast one
@@ -66,7 +66,7 @@
 //     "kernel_types": ["i8", ...],               and what each multiplies
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
-// "layers", and every key of "generation" except "eos", which is [] where the
+// "layers", and every key of "generation" except "eos", which is [] if the
 // limit alone ends a sequence. Places that call kernels are numbered through
 // all entries, in order; -1 is a layer without a name. dtype is "f32", "i32",
 // "i8", "bf16" or "f16". A shape's elements are numbers or names of dims;
@@ -95,16 +95,16 @@
 //            that may not come, then -1) -> values f32 and largest i32
 //            [rows, ranges], any number: the largest logit that is not
 //            forbidden of each range of the vocabulary, in order, and the first
-//            id that has it. Where none is above -inf the id is -1, and the
+//            id that has it. If none is above -inf the id is -1, and the
 //            value NaN if one is no number, otherwise -inf
-//   best     as greedy, and with history [rows, capacity] where beam has it ->
+//   best     as greedy, and with history [rows, capacity] if beam has it ->
 //            maxima and sums f32 [rows, ranges], of all logits of a range, or,
-//            where the last of a row's forbidden ids is kSumsOfAllowed, of
+//            if the last of a row's forbidden ids is kSumsOfAllowed, of
 //            those that are not forbidden, the largest number and the sum of
 //            exp(logit - maximum), NaN or inf if one is no number or +inf;
 //            values f32 and best i32 [rows, ranges, best]: the largest logits
 //            that are not forbidden, descending, and their ids, of equal ones
-//            the first one first; -inf and -1 where there are fewer above -inf
+//            the first one first; -inf and -1 if there are fewer above -inf
 // Over candidates there are two more inputs, candidates [batch, shortlist]
 // (target ids) and counts [batch], and logits are as many as candidates: -inf
 // from a row's count on. `sentences` says which row of the prepared memory (dim
@@ -208,7 +208,7 @@ struct KernelRecord {
   uint64_t name;
   uint64_t image;
   uint64_t imageBytes;
-  /// A cubin of the architecture, where its bytes are not 0: for drivers that
+  /// A cubin of the architecture, if its bytes are not 0: for drivers that
   /// take it in place of the image.
   uint64_t binary;
   uint64_t binaryBytes;
@@ -216,7 +216,7 @@ struct KernelRecord {
   uint32_t threads;
   /// Of dynamic shared memory.
   uint32_t sharedBytes;
-  /// Where this is not 0 a grid starts no more blocks than the GPU has room for
+  /// If this is not 0 a grid starts no more blocks than the GPU has room for
   /// at once, in clusters of so many, and they do what there is for all.
   uint32_t stayingCluster;
   uint32_t reserved;

@@ -60,7 +60,7 @@ struct Rule {
   std::vector<Argument> atHand;
   /// The leading dim of states of constant size.
   Dim leading = Dim::Rows;
-  /// The shape of the one output `logits`; empty where outputs are others.
+  /// The shape of the one output `logits`; empty if outputs are others.
   std::vector<Extent> logits;
   /// In place of logits what is kept of ranges, [rows, ranges, ...]; otherwise,
   /// without logits, outputs are free.

@@ -28,7 +28,7 @@ static Elf64_Shdr sectionAt(std::string_view file, uint64_t offset) {
   return section;
 }
 
-/// The name of a section; empty where it has none in the file.
+/// The name of a section; empty if it has none in the file.
 static std::string_view nameOf(std::string_view file, const Elf64_Shdr &names,
                                const Elf64_Shdr &section) {
   if (!isWithin(file, names.sh_offset, names.sh_size) ||

@@ -61,7 +61,7 @@ public:
   /// The value of a key, or null.
   const nlohmann::json *find(const char *key);
 
-  /// Fails where the object has a key that nobody asked for: it may change
+  /// Fails if the object has a key that nobody asked for: it may change
   /// what the model computes.
   void rejectOtherKeys();
 

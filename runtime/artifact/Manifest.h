@@ -129,7 +129,7 @@ std::string_view nameOf(EarlyStopping rule);
 std::optional<EarlyStopping> parseEarlyStopping(std::string_view name);
 
 /// How to generate: the semantics are those of Hugging Face transformers'
-/// generate() where it has the option. Lengths count generated tokens. Fields
+/// generate() if it has the option. Lengths count generated tokens. Fields
 /// are the rows of SearchSettings.def.
 struct Generation {
 #define SETTING(KIND, FIELD, DEFAULT, ROW) setting_type::KIND FIELD = DEFAULT;
@@ -160,7 +160,7 @@ enum class TargetLanguage { Start, ForcedBos };
 struct TokenizerDescription {
   enum class Kind { None, SentencePiece, Characters, ByteLevel };
   Kind kind = Kind::None;
-  /// Kind None: why, where the compiler knows.
+  /// Kind None: why, if the compiler knows.
   std::string reason;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
@@ -212,7 +212,7 @@ struct Manifest {
   std::vector<KernelPlace> places;
 
   /// The one that has a role, of a decoder over candidates or the vocabulary;
-  /// null where there is none.
+  /// null if there is none.
   const Entry *entry(Role role, bool hasCandidates = false) const;
 };
 

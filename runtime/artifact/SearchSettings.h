@@ -12,7 +12,7 @@
 //
 // Settings of texts and of the machine are no rows: no model says them, and all
 // about each stands in api/Settings.cpp. A caller has other bounds than a file
-// in two ways: 0 may mean "off" where a file has no key instead (`orZero`), and
+// in two ways: 0 may mean "off" if a file has no key instead (`orZero`), and
 // text asks for kMostTokensAsked tokens at most.
 //
 // One of the four headers of the runtime that the compiler sees.

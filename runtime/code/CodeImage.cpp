@@ -91,7 +91,7 @@ private:
   std::string_view bytes;
   CodeImage &image;
   std::vector<Elf64_Phdr> headers;
-  /// What the dynamic section says, zero where it says nothing.
+  /// What the dynamic section says, zero if it says nothing.
   uint64_t symbolTable = 0, symbolSize = sizeof(Elf64_Sym);
   uint64_t stringTable = 0, stringBytes = 0, hashTable = 0;
   uint64_t rela = 0, relaBytes = 0, relaSize = sizeof(Elf64_Rela);

@@ -61,7 +61,7 @@ struct CodeImage {
   /// Addresses are below this multiple of a page.
   uint64_t span = 0;
   /// Whole pages of a writable segment that are only read once they are
-  /// relocated; empty where there are none.
+  /// relocated; empty if there are none.
   CodeTable readOnlyOnceRelocated;
 
   /// Elf64_Sym, as many as `symbolCount`; their names; the buckets and chains

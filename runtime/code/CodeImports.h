@@ -13,7 +13,7 @@
 
 namespace heddle {
 
-/// The function of that name; null where compiled code may not call it.
+/// The function of that name; null if compiled code may not call it.
 void *findCodeImport(std::string_view name);
 
 } // namespace heddle

@@ -27,7 +27,7 @@ public:
   /// for the one that the environment variable HEDDLE_ISA names, if it is set
   /// and not empty: so every level can be tried on one machine. Fails on a name
   /// that is not in `isas`. An ISA level that this runtime does not know counts
-  /// as one that the machine lacks. Loading runs none of the code. Where
+  /// as one that the machine lacks. Loading runs none of the code. If
   /// `callsLibraries` it may call what the libraries of this process export.
   /// With HEDDLE_PERF_MAP in the environment its functions get names there, see
   /// PerfMap.h.
@@ -35,7 +35,7 @@ public:
                                   const std::vector<std::string> &isas,
                                   bool callsLibraries = false);
 
-  /// Fails where HEDDLE_ISA is set and load would not take what it names.
+  /// Fails if HEDDLE_ISA is set and load would not take what it names.
   static Status checkForced(const Artifact &artifact,
                             const std::vector<std::string> &isas);
 

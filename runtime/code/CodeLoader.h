@@ -45,7 +45,7 @@ public:
   LoadedCode &operator=(LoadedCode &&other) noexcept;
   ~LoadedCode();
 
-  /// The function of that name, null where there is none.
+  /// The function of that name, null if there is none.
   void *find(std::string_view symbol) const;
 
   /// Where address 0 of the object is.

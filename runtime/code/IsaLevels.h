@@ -9,7 +9,7 @@ namespace heddle {
 
 /// From 1 upwards, the better the more, for an ISA level that this machine and
 /// its operating system have; 0 for one that they lack, and for a name that
-/// this runtime does not know. Where a level has tiles the process asks for the
+/// this runtime does not know. If a level has tiles the process asks for the
 /// permission to use them, once: threads that it starts later have it, too.
 int rankOfIsa(std::string_view name);
 

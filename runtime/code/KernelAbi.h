@@ -14,7 +14,7 @@
 
 /// In front of a field that host and compiled code share: it begins a word of 8
 /// bytes. Structures of such fields have one layout whatever the size of a
-/// pointer: where it is 4 bytes (wasm32), it is the first half of its word.
+/// pointer: if it is 4 bytes (wasm32), it is the first half of its word.
 #ifdef __cplusplus
 #define HEDDLE_WORD alignas(8)
 extern "C" {
@@ -53,14 +53,14 @@ struct HeddleProfile {
 /// does nothing more. Nothing else in it is for the callee.
 struct HeddleDevice {
   /// Starts kernel number `kernel` of the code's, in `blocks` blocks of as many
-  /// threads as its metadata says, or in fewer where that says that they stay;
-  /// `context` is its parameter, which is copied. None are started where there
+  /// threads as its metadata says, or in fewer if that says that they stay;
+  /// `context` is its parameter, which is copied. None are started if there
   /// are no blocks.
   HEDDLE_WORD void (*launch)(struct HeddleDevice *device, int64_t kernel,
                              int64_t blocks, const void *context);
   /// Memory of the device for kernels that are launched before it is asked
   /// again: at least `bytes`, aligned to 64 bytes, of undefined content; null,
-  /// with a status, behind a failure or where the call has less. How much it is
+  /// with a status, behind a failure or if the call has less. How much it is
   /// depends on the dims alone, as do the kernels that are launched.
   HEDDLE_WORD void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
   /// 0, or what failed first: what entries return.
@@ -134,12 +134,12 @@ struct HeddleCall {
   HEDDLE_WORD void *arena;
   /// The artifact's weights section.
   HEDDLE_WORD const void *weights;
-  /// Runs loops on several threads; null where there is only this one. No
+  /// Runs loops on several threads; null if there is only this one. No
   /// result depends on it.
   HEDDLE_WORD HeddleParallelFor parallelFor;
   /// The first argument of `parallelFor`.
   HEDDLE_WORD void *pool;
-  /// Null where nobody asks.
+  /// Null if nobody asks.
   HEDDLE_WORD struct HeddleProfile *profile;
   /// Scratch memory of each thread, this one's first: as many times
   /// `scratchBytes` as there are threads, aligned to 64 bytes. Its content

@@ -36,7 +36,7 @@ static std::optional<T> readEntry(std::string_view bytes, uint64_t begin,
   return entry;
 }
 
-/// Lines of the map; none where the object has no table of symbols.
+/// Lines of the map; none if the object has no table of symbols.
 static std::string listFunctions(std::string_view object, const char *base) {
   auto header = readEntry<Elf64_Ehdr>(object, 0, 1, 0);
   if (!header)

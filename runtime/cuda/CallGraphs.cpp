@@ -57,7 +57,7 @@ CallGraphs::Known &CallGraphs::meet() {
   return known.front();
 }
 
-/// Makes the graph of a call that has succeeded without one. Where there is
+/// Makes the graph of a call that has succeeded without one. If there is
 /// none to be had the call goes on as it is; nothing of it has started then.
 void CallGraphs::record(Known &call, Stream stream,
                         const std::function<Status()> &start) {
@@ -76,7 +76,7 @@ void CallGraphs::record(Known &call, Stream stream,
     api.cuGraphDestroy(graph);
 }
 
-/// Where memory is short other calls do without their graphs.
+/// If memory is short other calls do without their graphs.
 bool CallGraphs::instantiate(Known &call, Graph graph) {
   GraphExec made = nullptr;
   Code code = api.cuGraphInstantiateWithFlags(&made, graph, /*flags=*/0);
@@ -91,7 +91,7 @@ bool CallGraphs::instantiate(Known &call, Graph graph) {
   return true;
 }
 
-/// Makes `asked` what distinguishes a call from others: as many numbers where
+/// Makes `asked` what distinguishes a call from others: as many numbers if
 /// the entry and what is around it are the same. Those that differ most often
 /// come first.
 void CallGraphs::ask(HeddleEntry entry, const HeddleCall &call,

@@ -3,7 +3,7 @@
 // An entry starts its kernels one by one, which takes the host longer than a
 // GPU may need for the kernels of a few rows. All that it asks for depends on
 // the call alone, never on what is in the buffers: so what a call has started
-// is recorded, as a CUDA graph, and started at once where the same call comes
+// is recorded, as a CUDA graph, and started at once if the same call comes
 // again, as most do: sizes of calls are few (Device.h).
 //
 //===----------------------------------------------------------------------===//
@@ -26,7 +26,7 @@ public:
   explicit CallGraphs(const cuda::Driver &api) : api(api) {}
 
   /// Does what `start` puts into the stream when it is asked to. It is asked
-  /// again, with nothing of it done, where a graph cannot be made: that call
+  /// again, with nothing of it done, if a graph cannot be made: that call
   /// has none then. One that fails is forgotten, and no other.
   Status call(HeddleEntry entry, const HeddleCall &call, const CallSizes &sizes,
               const CallFrame &frame, cuda::Stream stream,

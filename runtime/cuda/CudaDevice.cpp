@@ -20,7 +20,7 @@ using namespace heddle::cuda;
 /// Parents that there is room for at least: 4 KiB.
 static constexpr int64_t kLeastParents = 1024;
 
-/// Rows that a thread moves where their order does not matter.
+/// Rows that a thread moves if their order does not matter.
 static constexpr int64_t kRowsOfMover = 4;
 
 /// What short sentences are taken for.
@@ -113,7 +113,7 @@ CudaDevice::~CudaDevice() {
   api.cuStreamDestroy_v2(stream);
 }
 
-/// Makes this thread the device's, and the stream where there is none.
+/// Makes this thread the device's, and the stream if there is none.
 Status CudaDevice::begin() {
   if (Status status = model.enter(); !status.ok())
     return noted(status);

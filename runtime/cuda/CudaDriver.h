@@ -2,7 +2,7 @@
 //
 // The functions of libcuda.so.1 that the runtime calls, as the CUDA driver API
 // documents them; found in the library when a model asks for a GPU, so that
-// nothing is needed where none does.
+// nothing is needed if none does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ struct LaunchConfig {
 /// The driver, one in a process. Its functions may be called by any thread.
 struct Driver {
   /// Loads libcuda.so.1, or the file that the environment variable
-  /// HEDDLE_LIBCUDA names, and starts it, once. Fails where there is none, one
+  /// HEDDLE_LIBCUDA names, and starts it, once. Fails if there is none, one
   /// that is too old, or no GPU that it shows.
   static Result<const Driver *> get();
   /// Whether get() has failed for no other reason than that the machine has no

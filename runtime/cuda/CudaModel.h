@@ -58,7 +58,7 @@ public:
     unsigned threads, sharedBytes;
     /// As the format has it.
     unsigned stayingCluster;
-    /// That a launch starts where they stay, once it is loaded.
+    /// That a launch starts if they stay, once it is loaded.
     int64_t mostBlocks = 0;
     /// Null until it is loaded, by whoever has the lock.
     std::atomic<cuda::Function> function = nullptr;

@@ -148,7 +148,7 @@ void BatchPipeline::encode(const Task &task) {
     divide(lock, window);
 }
 
-/// Makes batches of a window whose lines are ids; where one of them failed,
+/// Makes batches of a window whose lines are ids; if one of them failed,
 /// nothing behind it counts.
 void BatchPipeline::divide(Lock &lock, OpenWindow &window) {
   bool isFull = window.size.lines >= limits.window.lines ||

@@ -102,7 +102,7 @@ public:
   /// Runs on as many threads as there are workers, this one included, each of
   /// which makes a worker with a number from 0. Fails as the first line, batch
   /// or write does, in the order of the input, and before anything is read
-  /// where not even `least` threads can be started.
+  /// if not even `least` threads can be started.
   Status run(int64_t workers, int64_t least,
              const std::function<Worker(int64_t number)> &makeWorker);
 

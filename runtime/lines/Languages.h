@@ -25,7 +25,7 @@ struct RequestLanguages {
 };
 
 /// The token of a language: by its name in the folder ("pt_XX"), or by what
-/// stands in front of the underscore ("pt") where no other name begins so. The
+/// stands in front of the underscore ("pt") if no other name begins so. The
 /// error names the nearest ones; it begins with a verb.
 Result<int32_t> findLanguage(const TokenizerDescription &tokenizer,
                              const std::string &name);

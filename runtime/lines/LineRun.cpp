@@ -48,7 +48,7 @@ static Batch partOf(const Batch &batch, size_t first, size_t count) {
 }
 
 namespace {
-/// The session of a worker, with a share of the memory where that is limited.
+/// The session of a worker, with a share of the memory if that is limited.
 class WorkerSession {
 public:
   WorkerSession(const Workers &workers, int64_t number, SessionMemory *memory)

@@ -24,21 +24,21 @@
 
 namespace heddle {
 
-/// Sentences that run together where nobody says how many.
+/// Sentences that run together if nobody says how many.
 inline constexpr int64_t kDefaultBatch = 16;
 
 struct LineRunOptions {
   /// The most sentences that run together. Absent for kDefaultBatch, or fewer
-  /// where otherwise workers would have nothing to do.
+  /// if otherwise workers would have nothing to do.
   std::optional<int64_t> batch;
-  /// Whether a run goes on with fewer workers where the system refuses threads,
-  /// or where memory is short.
+  /// Whether a run goes on with fewer workers if the system refuses threads,
+  /// or if memory is short.
   bool mayHaveFewerWorkers = false;
   /// Bytes that the process may have, beside mapped files. Batches become
   /// smaller to stay within them, and workers fewer, if they may; a line that
   /// needs more alone is a failure that says how much.
   std::optional<int64_t> maxMemory = {};
-  /// How many lines there are at most, where somebody knows: no more workers
+  /// How many lines there are at most, if somebody knows: no more workers
   /// run.
   std::optional<int64_t> mostLines = {};
   /// How many texts an answer has, each about as long as its line.
@@ -58,7 +58,7 @@ public:
   /// What answer() takes for such a batch, of which the session may have some;
   /// ends the session's batch.
   virtual Result<int64_t> bytesFor(Session &session, const Batch &batch) = 0;
-  /// An answer for each sentence. Where a GPU fails that nobody asked for, the
+  /// An answer for each sentence. If a GPU fails that nobody asked for, the
   /// same is asked again of a session on the CPU, if that is possible still.
   virtual Result<std::vector<std::string>> answer(Session &session,
                                                   const Batch &batch) = 0;
@@ -72,7 +72,7 @@ using AnswerWriter =
 
 /// Answers all lines, whatever runs together. They are written in order, and
 /// before more is waited for. What fails ends the run once the lines before it
-/// are written; a line that fails only where OnError says so.
+/// are written; a line that fails only if OnError says so.
 Status runLines(const Workers &workers, const LineRunOptions &options,
                 LineSource &source, LineJob &job, const AnswerWriter &write);
 

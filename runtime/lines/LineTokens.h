@@ -27,7 +27,7 @@ Result<TokenIds> parseIds(std::string_view line);
 std::string formatIds(const TokenIds &ids);
 
 /// What a line is of a target. To text that begins one the first token is added
-/// that the model is forced to write, or else that of its tokenizer, where it
+/// that the model is forced to write, or else that of its tokenizer, if it
 /// has one; to text that is a whole one its end, too. Ids stand for themselves.
 enum class TargetPart { Any, Beginning, Whole };
 

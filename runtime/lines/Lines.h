@@ -21,7 +21,7 @@ namespace heddle {
 /// A text, or its ids.
 struct LineText {
   std::string text;
-  /// Where somebody has them already, in place of the text.
+  /// If somebody has them already, in place of the text.
   std::optional<std::vector<int32_t>> ids = {};
 
   int64_t bytes() const {
@@ -33,7 +33,7 @@ struct LineText {
 struct Line {
   LineText source;
   /// What is said of its target: what that begins with, or all of it. Empty
-  /// where nobody says anything.
+  /// if nobody says anything.
   LineText target = {};
   /// Why it cannot be read, as a sentence that names it; empty for most.
   std::string failure = {};

@@ -80,7 +80,7 @@ static std::string_view takeTail(std::string_view &text) {
 }
 
 /// The first letter or number of what follows, behind punctuation that opens,
-/// spaces and marks; 0 where there is none.
+/// spaces and marks; 0 if there is none.
 static char32_t firstLetter(std::string_view text) {
   takeWhile(text, [](char32_t character) {
     return !isAsciiSpace(character) && !isLetter(character) &&
@@ -92,7 +92,7 @@ static char32_t firstLetter(std::string_view text) {
 }
 
 /// Whether a sentence ends before `next`, as far as that says it; `isQuoted`
-/// where it stands behind "[...]".
+/// if it stands behind "[...]".
 static bool mayBegin(char32_t next, bool isQuoted) {
   if (isLowercase(next))
     return false;

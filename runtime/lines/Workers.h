@@ -42,7 +42,7 @@ int64_t workersForAllCores(int64_t threads);
 /// Borrows the model. One run at a time.
 class Workers {
 public:
-  /// Fails where the system refuses a thread.
+  /// Fails if the system refuses a thread.
   static Result<Workers> create(const Model &model,
                                 const WorkerOptions &options);
 
@@ -54,16 +54,16 @@ public:
   Session &session(int64_t worker) const {
     return *equipment[size_t(worker)].session;
   }
-  /// Gives a worker a session of Model::onCpu() where the device of its own has
+  /// Gives a worker a session of Model::onCpu() if the device of its own has
   /// failed; whether it has one then. The session before is gone. By the thread
   /// of the worker.
   bool goOnWithCpu(int64_t worker) const;
   /// Whether a GPU has the work, or some of it; and why the CPU has what a GPU
-  /// might have, null where nothing has failed: what it points to stays as it
+  /// might have, null if nothing has failed: what it points to stays as it
   /// is. Any thread may ask, also while others work.
   bool useGpu() const;
   const Status *gpuFailure() const;
-  /// Of each worker; null where nobody asked for them.
+  /// Of each worker; null if nobody asked for them.
   std::vector<const Profile *> profiles() const;
 
 private:

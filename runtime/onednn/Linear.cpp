@@ -28,7 +28,7 @@ using Shape =
 class Primitives {
 public:
   Primitives() : cpu(engine::kind::cpu, 0), order(cpu) {
-    // The thread is one of Heddle's, which share work themselves. OpenMP, where
+    // The thread is one of Heddle's, which share work themselves. OpenMP, if
     // this oneDNN uses it, counts threads for each caller.
     using SetThreads = void (*)(int);
     if (void *found = dlsym(RTLD_DEFAULT, "omp_set_num_threads"))

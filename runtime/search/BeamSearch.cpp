@@ -1,10 +1,10 @@
 //===- BeamSearch.cpp - The best sequences of one sentence ----------------===//
 //
 // All beams begin in the one row that a sentence has, but the first one is far
-// ahead of the others. Where a step leaves fewer sequences that go on than
+// ahead of the others. If a step leaves fewer sequences that go on than
 // there are beams, what is done goes on, too, as far behind. Such beams hold
 // places until there are enough real ones again: what they end with counts
-// where an early end looks for as many hypotheses as beams, and is dropped at
+// if an early end looks for as many hypotheses as beams, and is dropped at
 // the end.
 //
 //===----------------------------------------------------------------------===//

@@ -8,11 +8,11 @@
 //   among the best B become hypotheses; the best B that are not done go on;
 // - a hypothesis of n tokens, eos included, has the score sum / n^penalty, or
 //   (sum - w n) / n^penalty with a word penalty w; the best B are kept;
-// - it is over as EarlyStopping says, or where all continuations are done.
+// - it is over as EarlyStopping says, or if all continuations are done.
 //
 // With EarlyStopping::Shrink it is Marian's (src/translator/beam_search.cpp):
 //
-// - a step takes the best B - F continuations, where F hypotheses are finished;
+// - a step takes the best B - F continuations, if F hypotheses are finished;
 // - one that is an eos or reaches the limit is one more; the others go on;
 // - it is over when none goes on.
 //
@@ -31,14 +31,14 @@
 
 namespace heddle {
 
-/// A sequence of generated tokens, without the start token; eos included where
+/// A sequence of generated tokens, without the start token; eos included if
 /// it came.
 struct Hypothesis {
   std::vector<int32_t> tokens;
   /// The sum of the log-probabilities of what was generated, and that with the
   /// penalties.
   float sum = 0, score = 0;
-  /// Those of the tokens that were generated, where somebody wants them.
+  /// Those of the tokens that were generated, if somebody wants them.
   std::vector<float> logProbabilities = {};
 };
 
@@ -69,7 +69,7 @@ public:
                const RowTokens &tokens, int64_t first,
                std::vector<Continuation> &next);
 
-  /// Finished ones, the best first; none where nothing could finish.
+  /// Finished ones, the best first; none if nothing could finish.
   std::vector<Hypothesis> &hypotheses() { return finished; }
 
 private:
@@ -105,7 +105,7 @@ private:
   /// Whether a running beam may still become better than what is finished.
   bool mayImprove = true;
   std::vector<Beam> beams, running;
-  /// The log-probabilities of the tokens of each row, where they are wanted.
+  /// The log-probabilities of the tokens of each row, if they are wanted.
   bool wantsTokenScores = false;
   std::vector<std::vector<float>> scores, nextScores;
   std::vector<Candidate> candidates;

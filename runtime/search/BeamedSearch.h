@@ -45,7 +45,7 @@ public:
         logProbabilities(size_t(most)), found(batch.sources.size()) {}
 
   std::vector<Hypothesis> take(size_t) override { return {}; }
-  /// The best first; none where nothing may come.
+  /// The best first; none if nothing may come.
   const std::vector<GivenToken> &of(size_t sentence) const {
     return found[sentence];
   }

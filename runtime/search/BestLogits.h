@@ -25,7 +25,7 @@ struct BestLogits {
 };
 
 /// log(sum_i exp(l_i)) of all logits that sums count; see kSumsOfAllowed. Not
-/// finite where one is NaN or +inf, or all are -inf.
+/// finite if one is NaN or +inf, or all are -inf.
 float logSumExp(const BestLogits &logits);
 
 /// The `most` best of all lists, at most as many as each list has: ids and

@@ -43,7 +43,7 @@ bool Constraints::isBegin(const TokensSoFar &row) const {
   return row.generated() == (generation.forcedBos && row.prefix == 0 ? 1 : 0);
 }
 
-/// Tokens with the start token, where the model has one.
+/// Tokens with the start token, if the model has one.
 int64_t Constraints::sequenceLength(const TokensSoFar &row) const {
   return row.count + (generation.start.value_or(-1) >= 0 ? 1 : 0);
 }

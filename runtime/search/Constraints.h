@@ -46,7 +46,7 @@ struct NextTokenScores {
   int32_t id(int64_t index) const {
     return candidates ? candidates[index] : static_cast<int32_t>(index);
   }
-  /// Where an id stands; none where it is no candidate.
+  /// Where an id stands; none if it is no candidate.
   std::optional<int64_t> find(int32_t id) const;
 };
 
@@ -55,8 +55,8 @@ class Constraints {
 public:
   Constraints(const Generation &generation, int32_t vocabulary);
 
-  /// The token that has to follow; none where there is a choice. It need not be
-  /// a candidate. Where it is suppressed, nothing may come.
+  /// The token that has to follow; none if there is a choice. It need not be
+  /// a candidate. If it is suppressed, nothing may come.
   struct Forced {
     int32_t token;
     bool isSuppressed;

@@ -1,6 +1,6 @@
 //===- DecodingLoop.cpp - Steps of all rows until none is left ------------===//
 //
-// Rows of a sentence stand together. Where a sentence ends, the rows of the
+// Rows of a sentence stand together. When a sentence ends, the rows of the
 // last one take their place if they are as many: so little moves.
 //
 //===----------------------------------------------------------------------===//

@@ -21,7 +21,7 @@ using namespace heddle;
 static constexpr int64_t kReservedTokens = 1 << 14;
 /// What sums and samples have of each logit of a row: copies and weights.
 static constexpr int64_t kBytesOfLogit = 32;
-/// The most ids that a row may forbid where it does without logits: where they
+/// The most ids that a row may forbid if it does without logits: if they
 /// grow with the tokens, those of a few pages.
 static constexpr int64_t kMostForbidden = 1024;
 
@@ -58,7 +58,7 @@ static Status checkPrefixes(const Model &model,
   return Status::success();
 }
 
-/// The start token and all but the last of each prefix; nothing where that is
+/// The start token and all but the last of each prefix; nothing if that is
 /// empty.
 static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
                                           int32_t start) {

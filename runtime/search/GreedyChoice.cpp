@@ -1,6 +1,6 @@
 //===- GreedyChoice.cpp - The likeliest token -----------------------------===//
 //
-// All scores are -inf where nothing may come.
+// All scores are -inf if nothing may come.
 //
 //===----------------------------------------------------------------------===//
 

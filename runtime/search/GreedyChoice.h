@@ -17,7 +17,7 @@ namespace heddle {
 
 /// The largest logit of each of `count` ranges of the vocabulary, or of all as
 /// one, and the first id that has it, among those that are not forbidden. An id
-/// of -1 stands where none is above -inf; the value is then NaN if one is no
+/// of -1 stands if none is above -inf; the value is then NaN if one is no
 /// number.
 struct LargestLogits {
   const float *values;
@@ -25,11 +25,11 @@ struct LargestLogits {
   int64_t count;
 };
 
-/// Where the largest score stands; none where nothing may come, or no score is
+/// Where the largest score stands; none if nothing may come, or no score is
 /// a number.
 std::optional<int64_t> findLargest(const NextTokenScores &scores);
 
-/// The id of the largest of all ranges; none where nothing may come, or no
+/// The id of the largest of all ranges; none if nothing may come, or no
 /// logit is a number.
 std::optional<int32_t> findLargest(const LargestLogits &logits);
 

@@ -95,7 +95,7 @@ Sampler::Drawn Sampler::draw(const float *values, int64_t count,
   for (const Weighted &each : kept)
     total += each.weight;
   double left = drawUniform(key) * total;
-  const Weighted *drawn = &kept.back(); // Where rounding leaves something.
+  const Weighted *drawn = &kept.back(); // If rounding leaves something.
   for (const Weighted &each : kept) {
     if (left < each.weight) {
       drawn = &each;

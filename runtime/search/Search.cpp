@@ -1,7 +1,7 @@
 //===- Search.cpp - What all searches of a batch share --------------------===//
 //
 // Log-probabilities are those of log-softmax over all logits, then changed by
-// constraints, and normalised again only where that is asked for.
+// constraints, and normalised again only if that is asked for.
 //
 //===----------------------------------------------------------------------===//
 

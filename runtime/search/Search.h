@@ -74,10 +74,10 @@ protected:
 
   TokensSoFar soFar(int64_t row) const;
   NextTokenScores logitsOf(int64_t row) const;
-  /// What was chosen for a row; null where it is free.
+  /// What was chosen for a row; null if it is free.
   const GivenToken *givenTo(int64_t row) const;
   /// The `most` best tokens that may follow a row, written to these places;
-  /// nothing where nothing may come, or no log-probability is a number.
+  /// nothing if nothing may come, or no log-probability is a number.
   BestContinuations findContinuations(int64_t row, int64_t most, int32_t *ids,
                                       float *logProbabilities);
 

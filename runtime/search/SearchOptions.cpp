@@ -10,7 +10,7 @@
 
 using namespace heddle;
 
-/// Fails where a number is none that a caller may say; one that is not given
+/// Fails if a number is none that a caller may say; one that is not given
 /// may. Settings of other types have no bounds.
 template <typename T>
 static Status checkBounds(const Setting &setting, const T &option) {
@@ -36,7 +36,7 @@ static Status checkOptions(const SearchOptions &options) {
   return Status::success();
 }
 
-/// Fails where constraints leave no token in any step, or no beam that can end.
+/// Fails if constraints leave no token in any step, or no beam that can end.
 static Status checkPossible(const Generation &settings, int32_t vocabulary) {
   auto isSuppressed = [&](int32_t id) {
     return std::count(settings.suppress.begin(), settings.suppress.end(), id);

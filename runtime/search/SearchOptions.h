@@ -31,7 +31,7 @@ struct SearchOptions {
   setting_type::KIND FIELD = DEFAULT;
 #include "runtime/artifact/SearchSettings.def"
   /// What may come, ascending, beside tokens that are forced: a list for all
-  /// sentences, or one for each of several; empty where all may. The model's
+  /// sentences, or one for each of several; empty if all may. The model's
   /// shortlist is not used then.
   std::vector<TokenIds> allowed;
   const TokenIds *allowedOf(size_t sentence) const {
@@ -40,14 +40,14 @@ struct SearchOptions {
                                  : &allowed[sentence];
   }
   /// Whether greedy hypotheses and samples have sums, too: of the model's own
-  /// log-probabilities, or where they are normalised again of those. Those of
+  /// log-probabilities or, if they are normalised again, of those. Those of
   /// a beam search always have.
   bool wantsSums = false;
   /// The token of the language to write, for models that have such
   /// (Languages.h).
   std::optional<int32_t> targetLanguage;
   /// Hears of each token that is generated for a sentence, behind those before
-  /// it, on the thread that does it; a search with beams tells nothing. Where
+  /// it, on the thread that does it; a search with beams tells nothing. If
   /// nothing may follow, -1 comes last.
   std::function<void(int64_t sentence, const TokenIds &before, int32_t token,
                      bool isLast)>

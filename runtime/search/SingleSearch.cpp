@@ -28,8 +28,8 @@ SingleSearch::SingleSearch(const SearchBatch &batch)
       keys.push_back(sourceKey(source));
 }
 
-/// Where the largest score stands, or one that is drawn, and where somebody
-/// wants it its log-probability among them.
+/// Where the largest score stands, or one that is drawn, and, if somebody
+/// wants it, its log-probability among them.
 std::optional<Sampler::Drawn>
 SingleSearch::placeOf(int64_t row, const NextTokenScores &scores) {
   std::optional<int64_t> largest = findLargest(scores);
@@ -112,7 +112,7 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
     next.push_back({static_cast<int32_t>(first), choice->token});
     return;
   }
-  // Where nothing may follow a sentence ends as it stands.
+  // If nothing may follow a sentence ends as it stands.
   hypothesis.tokens = tokens[first];
   if (choice)
     hypothesis.tokens.push_back(choice->token);

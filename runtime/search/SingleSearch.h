@@ -34,7 +34,7 @@ private:
     int32_t token;
     float logProbability;
   };
-  /// None where nothing may come, or nothing is a number.
+  /// None if nothing may come, or nothing is a number.
   std::optional<Choice> chooseToken(int64_t row);
   std::optional<Choice> chooseFrom(int64_t row, NextTokenScores logits);
   std::optional<Choice> chooseFrom(const BestLogits &logits);
@@ -44,9 +44,9 @@ private:
   const SearchOptions &options;
   std::vector<Hypothesis> hypotheses;
   Sampler sampler;
-  /// Of each source, where tokens are drawn.
+  /// Of each source, if tokens are drawn.
   std::vector<uint64_t> keys;
-  /// Logits as they were, where constraints change them and sums are wanted.
+  /// Logits as they were, if constraints change them and sums are wanted.
   std::vector<float> unchanged;
 };
 

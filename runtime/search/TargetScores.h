@@ -18,8 +18,8 @@
 namespace heddle {
 
 /// log p(token | source, the target's tokens before it) of each token of each
-/// target, in nats; a target scores its end only if it has one. -inf where no
-/// logit is a number. Runs the full form where the model has one, as many
+/// target, in nats; a target scores its end only if it has one. -inf if no
+/// logit is a number. Runs the full form if the model has one, as many
 /// targets at a time as few megabytes of logits allow. Errors are those of
 /// scoreTargets. `start` is the decoder's first input.
 Result<std::vector<std::vector<float>>>

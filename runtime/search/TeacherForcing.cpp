@@ -65,7 +65,7 @@ public:
   Status choose(int32_t sentence, int64_t row, int64_t,
                 std::vector<Continuation> &next) override {
     const TokenIds &target = targets[size_t(sentence)];
-    // One step too many, where there is nothing to score.
+    // One step too many, if there is nothing to score.
     if (target.empty())
       return Status::success();
     int64_t position = session.position(row) - 1;

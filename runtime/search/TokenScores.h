@@ -14,10 +14,10 @@ namespace heddle {
 
 /// log(sum_i exp(values[i])), within 1e-6 and the rounding to f32: what a logit
 /// is above its log-probability. Values of -inf count nothing. Not finite
-/// where a value is NaN or +inf, or all are -inf.
+/// if a value is NaN or +inf, or all are -inf.
 float logSumExp(const float *values, int64_t count);
 
-/// The largest number among the values; -inf where there is none.
+/// The largest number among the values; -inf if there is none.
 float largestOf(const float *values, int64_t count);
 
 /// The indices of the `most` largest values above -inf, descending; of equal

@@ -26,7 +26,7 @@ namespace heddle {
 struct DeviceRows {
   char *rows;
   int64_t rowBytes, usedBytes;
-  /// Memory for as many of them; null where rows only move to the front.
+  /// Memory for as many of them; null if rows only move to the front.
   char *spare;
 };
 
@@ -98,10 +98,10 @@ public:
   virtual int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
                            const int64_t *dims) = 0;
   /// Has the kernels of all calls ready that were rehearsed since it was called
-  /// last, which takes time where they were not before, and memory to move
+  /// last, which takes time if they were not before, and memory to move
   /// `rows`.
   virtual Status makeReady(int64_t rows) = 0;
-  /// Whether it merges ranges. Where their lists are the host's anyway nobody
+  /// Whether it merges ranges. If their lists are the host's anyway nobody
   /// asks for that.
   virtual bool mergesRanges() const = 0;
   /// What failed first of all that was asked of it, for whatever reason: a
@@ -124,8 +124,8 @@ inline bool stayInPlace(const std::vector<int32_t> &parents) {
   return true;
 }
 
-/// Whether rows only move to the front: none is overwritten before it is read,
-/// then, where they move in their order.
+/// Whether rows only move to the front: if they then move in their order, none
+/// is overwritten before it is read.
 inline bool moveToFront(const std::vector<int32_t> &parents) {
   for (size_t i = 0; i < parents.size(); ++i)
     if (parents[i] < static_cast<int32_t>(i))

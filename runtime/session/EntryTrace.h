@@ -2,7 +2,7 @@
 //
 // Some calls of an entry point, evenly spaced over all of them, so that the
 // median of a run is among them, whatever its first and last batches are like.
-// What is kept is bounded: where it is full, every other call is given up, and
+// What is kept is bounded: if it is full, every other call is given up, and
 // from there on half as many are kept. Keeping allocates nothing.
 //
 //===----------------------------------------------------------------------===//

@@ -25,7 +25,7 @@ struct MachinePeaks {
 };
 
 /// Measures `threads` threads together, for about a second. `isa` is a level
-/// that this machine has. Fails where memory or threads are short.
+/// that this machine has. Fails if memory or threads are short.
 Result<MachinePeaks> measurePeaks(const std::string &isa, int64_t threads);
 
 } // namespace heddle

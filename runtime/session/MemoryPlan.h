@@ -29,13 +29,13 @@ public:
   static constexpr int64_t kBytesOfText = 64, kBytesOfShortLine = 1 << 20;
 
   /// A plan within `limit` bytes for up to `workers`, of which `held` are taken
-  /// already; none where sessions alone are bounded, in a memory of their own.
+  /// already; none if sessions alone are bounded, in a memory of their own.
   MemoryPlan(int64_t limit, std::optional<int64_t> held, int64_t workers)
       : limit(limit), held(held), most(workers) {}
 
   /// Chooses the number of workers, the most of which each has `wanted` bytes
-  /// for its session; where none has, one with `least`. Without a choice it is
-  /// what it is, and each has `least`. Fails where there is no such number.
+  /// for its session; if none has, one with `least`. Without a choice it is
+  /// what it is, and each has `least`. Fails if there is no such number.
   Status chooseWorkers(int64_t wanted, int64_t least, bool mayBeFewer);
 
   int64_t workers() const { return count; }

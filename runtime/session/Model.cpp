@@ -15,7 +15,7 @@
 
 using namespace heddle;
 
-/// Says which file a sentence is about, where it does not name it itself.
+/// Says which file a sentence is about, if it does not name it itself.
 static Status inFile(const Artifact &artifact, const Status &status) {
   return Status::error("'", artifact.path(), "': ", status.message());
 }
@@ -41,7 +41,7 @@ Result<Manifest> heddle::readManifest(const Artifact &artifact) {
   return manifest;
 }
 
-/// The GPU that is chosen; null where the CPU is, or where the choice is open
+/// The GPU that is chosen; null if the CPU is, or if the choice is open
 /// and the machine has no GPU.
 static Result<std::unique_ptr<CudaModel>>
 chooseGpu(const Artifact &artifact, const Manifest &manifest,

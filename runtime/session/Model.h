@@ -28,7 +28,7 @@
 
 namespace heddle {
 
-/// What a model runs on: Auto is a GPU where there is one that it has code for,
+/// What a model runs on: Auto is a GPU if there is one that it has code for,
 /// and the CPU otherwise.
 enum class DeviceChoice { Cpu, Cuda, Auto };
 
@@ -64,26 +64,26 @@ public:
   /// The ISA level, or the architecture of a GPU, of the code that was loaded.
   const std::string &isa() const { return code.isa(); }
   bool isOnGpu() const { return gpu != nullptr; }
-  /// Why that is not so where the choice was Auto's and the machine has a GPU;
+  /// Why that is not so if the choice was Auto's and the machine has a GPU;
   /// success otherwise.
   const Status &gpuFailure() const { return failedGpu; }
-  /// The same model on the CPU, where the choice of a GPU was Auto's: for
-  /// whoever sees that fail. Loaded when it is asked for first; null where a
+  /// The same model on the CPU, if the choice of a GPU was Auto's: for
+  /// whoever sees that fail. Loaded when it is asked for first; null if a
   /// GPU was asked for, or the CPU has no code either. Any thread may ask.
   const Model *onCpu() const;
   /// What a session runs on; borrows the model.
   std::unique_ptr<Device> makeDevice() const;
-  /// Null where the artifact has none (kind "none").
+  /// Null if the artifact has none (kind "none").
   const Tokenizer *tokenizer() const { return textTokenizer.get(); }
-  /// Null where the artifact has no shortlist, or no code that uses it.
+  /// Null if the artifact has no shortlist, or no code that uses it.
   const Shortlist *shortlist() const;
 
-  /// The entry of Manifest::entry; null where the artifact has none.
+  /// The entry of Manifest::entry; null if the artifact has none.
   const EntryPoint *entryPoint(Role role, bool hasCandidates = false) const;
   /// Bytes of scratch memory that each thread of a call needs, as the code
   /// says, which loading does not run.
   int64_t scratchBytes() const { return scratchSize(); }
-  /// The section `weights`, in the memory of the device; null where there is
+  /// The section `weights`, in the memory of the device; null if there is
   /// none.
   const void *weights() const;
 
@@ -107,10 +107,10 @@ private:
   /// On the heap: entry points refer to it when the model moves.
   std::unique_ptr<Manifest> description;
   CodeLibrary code;
-  /// Null where the model runs on the CPU.
+  /// Null if the model runs on the CPU.
   std::unique_ptr<CudaModel> gpu;
   Status failedGpu = Status::success();
-  /// What onCpu() has loaded, or has tried to; null where it has nothing to do.
+  /// What onCpu() has loaded, or has tried to; null if it has nothing to do.
   struct Spare {
     std::mutex mutex;
     bool isTried = false;

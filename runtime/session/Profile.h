@@ -22,7 +22,7 @@ namespace heddle {
 struct KernelCount {
   int64_t calls = 0;
   int64_t nanoseconds = 0;
-  /// As WorkOpInterface of the dialect counts them; zero where it does not.
+  /// As WorkOpInterface of the dialect counts them; zero if it does not.
   int64_t flops = 0;
   int64_t bytes = 0;
 };

@@ -40,7 +40,7 @@ using TokenIds = std::vector<int32_t>;
 /// leaves states; or token by token over the vocabulary, of which GreedyStep
 /// returns the largest logits only and BestStep the best ones with what makes
 /// log-probabilities of them, or over each sentence's candidates; or none,
-/// where the encoder is all that runs.
+/// if the encoder is all that runs.
 enum class DecoderForm {
   None,
   Full,
@@ -63,7 +63,7 @@ struct DecoderRequest {
   int64_t forbidden = 0;
   /// How many logits BestStep returns of a row, at least one.
   int64_t best = 1;
-  /// The most positions that runChunk takes before a step form goes on; 0 where
+  /// The most positions that runChunk takes before a step form goes on; 0 if
   /// it is not called.
   int64_t chunk = 0;
 };
@@ -77,7 +77,7 @@ struct SessionOptions {
   /// Ascending positions of the tokens that a Longformer takes for global ones,
   /// of every sentence that has them; of no effect on other models.
   std::vector<int32_t> globalTokens = {0};
-  /// Ends a decoding at its next step; null where nobody will. Borrowed.
+  /// Ends a decoding at its next step; null if nobody will. Borrowed.
   const std::atomic<bool> *cancelled = nullptr;
 };
 
@@ -95,14 +95,14 @@ public:
   /// `candidates`, for ShortlistStep, has one ascending list of target ids a
   /// sentence. Whoever made the ids has had them checked by Model::checkSource,
   /// where an error can name their line. Fails on an empty batch, on a form
-  /// that the artifact does not have and where memory is short.
+  /// that the artifact does not have and if memory is short.
   Status begin(const std::vector<TokenIds> &sources,
                const DecoderRequest &request,
                const std::vector<TokenIds> &candidates = {});
 
   /// The bytes of the device that begin() would take for a batch, without what
   /// it takes besides: kernels and graphs of a GPU. The batch before has ended
-  /// then. Fails as begin() does, except where memory is short.
+  /// then. Fails as begin() does, except if memory is short.
   Result<int64_t> bytesFor(const std::vector<TokenIds> &sources,
                            const DecoderRequest &request,
                            const std::vector<TokenIds> &candidates = {});
@@ -153,7 +153,7 @@ public:
   /// The width of a row of ShortlistStep's logits: the longest list.
   int64_t candidateWidth() const { return dims[Dim::Shortlist]; }
 
-  /// Runs the full form over ids(). It fails, as all that follow, where the
+  /// Runs the full form over ids(). It fails, as all that follow, if the
   /// device does.
   Status runFull();
   /// Runs the decoder over the first positions of each sentence at once, behind
@@ -195,7 +195,7 @@ private:
     std::vector<int64_t> dims;
     /// What the host reads of it.
     Range results;
-    /// Where the device puts the best of all ranges, values and ids; none where
+    /// Where the device puts the best of all ranges, values and ids; none if
     /// the host has each range's.
     std::optional<std::pair<Place, Place>> merged;
   };
@@ -269,7 +269,7 @@ private:
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;
   std::vector<State> states;
-  /// None where each sentence has one row, which moves to the front alone.
+  /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;
   /// What is given to the device once a batch, and at each step.
   Range batchInputs, stepInputs;
@@ -281,7 +281,7 @@ private:
   int32_t *caches = nullptr;
   /// The one that holds each position of its past, [rows, capacity], which a
   /// device keeps itself from step to step: the host writes what is behind a
-  /// chunk. Null, and none, where that is always its own.
+  /// chunk. Null, and none, if that is always its own.
   int32_t *history = nullptr;
   Place positionPlace, cachePlace;
   std::optional<Place> historyPlace;

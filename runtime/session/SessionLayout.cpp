@@ -56,7 +56,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Source] = askedSource = static_cast<int64_t>(longest);
   dims[Dim::Target] = dims[Dim::Capacity] = askedTarget =
       std::max<int64_t>(request.length, 1);
-  // Where steps follow, nobody sees more positions than there are tokens.
+  // If steps follow, nobody sees more positions than there are tokens.
   if (isOfSteps(request.form)) {
     int64_t most = std::max<int64_t>(
         model.manifest().generation.maxSource.value_or(INT64_MAX),
@@ -125,7 +125,7 @@ Status Session::findEntries(const DecoderRequest &request) {
       return Status::error("'", model.artifact().path(),
                            "' has no decoder with the role 'chunk'");
   }
-  // Where a decoder has nothing to prepare it has no entry for that.
+  // If a decoder has nothing to prepare it has no entry for that.
   if (form != DecoderForm::Full)
     prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
   return Status::success();
@@ -277,7 +277,7 @@ static bool isList(const Argument &output) {
 }
 
 /// Finds or makes the place of each argument, and asks for the arena. Results
-/// are outputs that the host reads; lists of ranges it does not, where the
+/// are outputs that the host reads; lists of ranges it does not, if the
 /// device makes one of them.
 Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
   const Entry &entry = *binding.entry->description;

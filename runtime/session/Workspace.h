@@ -42,7 +42,7 @@ public:
   Place placeShared(std::optional<int64_t> bytes);
   /// Where the next shared place will stand.
   Place sharedEnd() const { return {true, shared.value_or(0)}; }
-  /// What all places need; nullopt where that had an overflow.
+  /// What all places need; nullopt if that had an overflow.
   std::optional<int64_t> size() const;
   /// Makes the block large enough for all places, which have a size. Its
   /// content is undefined.

@@ -101,7 +101,7 @@ static std::optional<std::string> findGroup(const std::string &root,
   return std::nullopt;
 }
 
-/// The group's path below what is mounted; that itself where the group is
+/// The group's path below what is mounted; that itself if the group is
 /// outside, as in a container that sees its own group as the root.
 static std::string pathWithin(const Mount &mount, const std::string &group) {
   std::string root = mount.group == "/" ? "" : mount.group;

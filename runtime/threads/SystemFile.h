@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-/// The content of a file; empty where there is none, as without /proc.
+/// The content of a file; empty if there is none, as without /proc.
 std::string readSystemFile(const std::string &path);
 
 } // namespace heddle

@@ -32,13 +32,13 @@ public:
   void assign(TaskRun run) {
     range.store(pack(run), std::memory_order_relaxed);
   }
-  /// The next iterations; empty where none are left.
+  /// The next iterations; empty if none are left.
   TaskRun takeFirst() {
     return take([](TaskRun left, int64_t count) {
       return TaskRun{left.begin, left.begin + count};
     });
   }
-  /// The last iterations; empty where none are left.
+  /// The last iterations; empty if none are left.
   TaskRun takeLast() {
     return take([](TaskRun left, int64_t count) {
       return TaskRun{left.end - count, left.end};

@@ -1,6 +1,6 @@
 //===- Thread.h - A thread that may not be had ------------------*- C++ -*-===//
 //
-// std::thread throws where the system refuses a thread, which the runtime,
+// std::thread throws if the system refuses a thread, which the runtime,
 // built without exceptions, could not catch. Here that is a Status.
 //
 //===----------------------------------------------------------------------===//

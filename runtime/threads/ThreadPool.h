@@ -26,7 +26,7 @@ namespace heddle {
 /// Owns its threads. One loop at a time.
 class ThreadPool {
 public:
-  /// A pool of `threads`, at least 1, the caller's included. Fails where the
+  /// A pool of `threads`, at least 1, the caller's included. Fails if the
   /// system refuses a thread.
   static Result<std::unique_ptr<ThreadPool>> create(int64_t threads);
 

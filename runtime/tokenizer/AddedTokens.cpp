@@ -2,7 +2,7 @@
 //
 // The fast way is a search for the leftmost and longest token at each byte; the
 // table of first bytes makes text without tokens cheap. The slow way is a port
-// of Trie.split, step by step: where tokens overlap, its answers are not always
+// of Trie.split, step by step: if tokens overlap, its answers are not always
 // the longest ones.
 //
 //===----------------------------------------------------------------------===//

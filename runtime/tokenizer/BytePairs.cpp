@@ -1,7 +1,7 @@
 //===- BytePairs.cpp - Byte pair encoding of words ------------------------===//
 //
 // The pieces of a word are a doubly linked list in an array; a heap holds the
-// pairs that may merge. A pair is out of date where one of its two is no longer
+// pairs that may merge. A pair is out of date if one of its two is no longer
 // what it was.
 //
 //===----------------------------------------------------------------------===//

@@ -28,7 +28,7 @@ public:
   bool hasKeys() const { return units != &kNoKeys; }
 
   /// Goes on by one byte from a node that a walk has reached; false, and the
-  /// node is the same, where no key does.
+  /// node is the same, if no key does.
   bool step(uint32_t &node, unsigned char byte) const {
     uint32_t child = node ^ offset(units[node]) ^ byte;
     if (child >= count || (units[child] & (kIsValue | 0xFF)) != byte)

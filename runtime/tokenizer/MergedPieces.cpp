@@ -2,7 +2,7 @@
 //
 // As in BytePairs.cpp the pieces are a doubly linked list in an array, and a
 // heap holds the pairs that may merge. What may merge is said by the pieces
-// themselves: two neighbours do where both together are a piece. Each keeps its
+// themselves: two neighbours do if both together are a piece. Each keeps its
 // node of the trie, so that a pair is looked up by the bytes of the right one.
 //
 //===----------------------------------------------------------------------===//

@@ -42,7 +42,7 @@ public:
 
 private:
   /// One of the models, and the numbers that the vocabulary gives to its
-  /// pieces; null where the model numbers them.
+  /// pieces; null if the model numbers them.
   struct Side {
     const SentencePieces &model;
     const int32_t *numbers;
@@ -96,7 +96,7 @@ private:
   bool cleansUp;
   Ids special;
   std::optional<SentencePieces> source;
-  /// Where it differs.
+  /// If it differs.
   std::optional<SentencePieces> target;
   std::optional<PieceNumbers> vocabulary;
   AddedTokens added;

@@ -20,7 +20,7 @@ namespace heddle {
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
 
 /// Removes the first character of `text`, which must not be empty, or its first
-/// byte where that begins none, as SentencePiece reads damaged text; the
+/// byte if that begins none, as SentencePiece reads damaged text; the
 /// character, or U+FFFD.
 std::string_view takeCharacter(std::string_view &text);
 

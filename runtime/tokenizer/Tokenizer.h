@@ -27,10 +27,10 @@ class Tokenizer {
 public:
   virtual ~Tokenizer();
 
-  /// The source ids of `text`, with bos and eos where the model wants them.
-  /// Empty where the text has no token of its own. Any bytes are text: what is
+  /// The source ids of `text`, with bos and eos if the model wants them.
+  /// Empty if the text has no token of its own. Any bytes are text: what is
   /// not UTF-8 reads as an unknown character. Fails, with a sentence that
-  /// begins with a verb, where the text has a piece beyond the vocabulary.
+  /// begins with a verb, if the text has a piece beyond the vocabulary.
   /// `sourceLanguage` stands in place of the model's.
   Result<std::vector<int32_t>>
   encode(std::string_view text,
@@ -94,7 +94,7 @@ makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 
 /// Byte pairs over GPT-2's words, as BART has them: pieces and merges stand in
 /// `pairs`, the section tokenizer.pairs, and tokens that are found in a text as
-/// a whole, such as `<mask>`, in `added`, tokenizer.added, which is empty where
+/// a whole, such as `<mask>`, in `added`, tokenizer.added, which is empty if
 /// there are none. Both must stay.
 Result<std::unique_ptr<Tokenizer>>
 makeByteLevelTokenizer(std::string_view pairs, std::string_view added,

@@ -39,7 +39,7 @@
 // A double array is a trie as darts-clone lays it out: unit 0 is the root, and
 // the child of unit i for the byte c is unit i ^ offset ^ c, if bit 31 is clear
 // there and its low eight bits are c. Bits 10 to 30 of a unit are its offset,
-// shifted by eight where bit 9 is set. Where bit 8 is set a key ends at the
+// shifted by eight if bit 9 is set. If bit 8 is set a key ends at the
 // unit, and bits 0 to 30 of unit i ^ offset are its value. No key is empty or
 // has a byte of zero.
 //
@@ -97,7 +97,7 @@ static_assert(sizeof(PiecesHeader) == 1096);
 inline constexpr uint32_t kUnigram = 1, kMerges = 2;
 /// The same as the library tokenizers has them, where a mark of a space begins
 /// a text of its own: sums of doubles; unknown characters beside each other are
-/// the piece that they spell, where there is one.
+/// the piece that they spell, if there is one.
 inline constexpr uint32_t kConvertedUnigram = 3, kConvertedMerges = 4;
 /// Unknown characters become the pieces of their bytes; joined text goes
 /// through the denormalizer.

@@ -185,7 +185,7 @@ loadMapped(const llvm::sys::fs::mapped_file_region &file) {
   return toExpected(Model::load(std::move(*artifact), onCpu));
 }
 
-/// The artifact that was written, or where it does not run here one like it.
+/// The artifact that was written, or, if it does not run here, one like it.
 llvm::Expected<Model> Calibration::Measurement::loadArtifact() {
   LoadOptions onCpu;
   onCpu.device = DeviceChoice::Cpu;
@@ -202,7 +202,7 @@ llvm::Expected<Model> Calibration::Measurement::loadArtifact() {
   return loadMapped(artifactBytes);
 }
 
-/// Reads text, or ids where there is no tokenizer.
+/// Reads text, or ids if there is no tokenizer.
 llvm::Error Calibration::Measurement::readLines() {
   auto file = toExpected(LineReader::open(options.calibrate));
   if (!file)
@@ -325,7 +325,7 @@ llvm::Expected<Rows> Calibration::Measurement::scoreInF32(size_t first) {
   return rows;
 }
 
-/// Measures `model`, or where `layer` is not null the one in f32 with that one
+/// Measures `model` or, if `layer` is not null, the one in f32 with that one
 /// exchanged, and adds a row.
 llvm::Error Calibration::Measurement::measure(StringRef name,
                                               const Model &model,

@@ -31,8 +31,8 @@ public:
   /// Compiles a model in f32, which says the targets, and measures layers.
   llvm::Error measureLayers(llvm::ArrayRef<CalibratedLayer> layers);
 
-  /// Measures the artifact of `options`, which has been written, or where it
-  /// cannot be loaded here one like it, and returns a table for people.
+  /// Measures the artifact of `options`, which has been written, or, if it
+  /// cannot be loaded here, one like it, and returns a table for people.
   llvm::Expected<std::string> measureArtifact();
 
 private:

@@ -38,7 +38,7 @@ using namespace heddle;
 namespace {
 /// Who looks at the passes of a model as a whole.
 struct Watchers {
-  /// Null where nobody asks for a page.
+  /// Null if nobody asks for a page.
   Exploration *exploration = nullptr;
   /// Counts the files of a dump.
   unsigned dumped = 0;
@@ -172,7 +172,7 @@ static llvm::Error showKernels(ModuleOp module, const CompileOptions &options,
 }
 
 /// Lowers a module to LLVM's dialect as a whole, for people to look at: passes
-/// are dumped where that is asked for, and the code is written as text.
+/// are dumped if that is asked for, and the code is written as text.
 static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
                              const Backend &backend, const LevelSteps &steps,
                              Watchers &watchers) {

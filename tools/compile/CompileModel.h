@@ -19,8 +19,8 @@ llvm::Error writeMathematics(const CompileOptions &options,
 /// Runs the passes on `module`, that of an imported model or a copy of it,
 /// without the fusions that are left out, and writes what the options ask for:
 /// an artifact or the text of its code, and the module after each pass.
-/// `exploration` watches the best level, where it is not null. Returns what
-/// `--explain` says of the kernels of GPUs, where an artifact has some.
+/// `exploration` watches the best level, if it is not null. Returns what
+/// `--explain` says of the kernels of GPUs, if an artifact has some.
 llvm::Expected<std::string> compileModel(const CompileOptions &options,
                                          llvm::ArrayRef<FusionTotal> fusions,
                                          mlir::ModuleOp module,

@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace heddle {
 
-/// The string that takes a flag's value, or null where the flag has another.
+/// The string that takes a flag's value, or null if the flag has another.
 static std::string *findText(CompileOptions &options, StringRef flag) {
   return StringSwitch<std::string *>(flag)
       .Case("-o", &options.output)

@@ -22,7 +22,7 @@ enum class Emit { Artifact, Executable, MLIR, LLVM, Assembly };
 
 struct CompileOptions {
   std::string model;
-  /// "-" is standard output. Empty where only a page is asked for.
+  /// "-" is standard output. Empty if only a page is asked for.
   std::string output;
   std::string weights;
   /// The seed of --random-weights.

@@ -87,7 +87,7 @@ static std::vector<std::string> listInputs(const CompileOptions &options) {
   return inputs;
 }
 
-/// An error where the file `path` is an input.
+/// An error if the file `path` is an input.
 static llvm::Error checkOutput(const CompileOptions &options,
                                const std::string &written) {
   llvm::sys::fs::UniqueID output, input;
@@ -114,7 +114,7 @@ static std::string placeOf(llvm::StringRef name) {
   return place.str().str();
 }
 
-/// An error where two outputs are one file, by whatever names.
+/// An error if two outputs are one file, by whatever names.
 static llvm::Error checkDifferent(const std::string &one,
                                   const std::string &other) {
   llvm::sys::fs::file_status status;

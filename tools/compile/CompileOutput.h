@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// An error where an output is an input, by whatever name, since replacing it
+/// An error if an output is an input, by whatever name, since replacing it
 /// would lose it, or cannot be written.
 llvm::Error checkOutput(const CompileOptions &options);
 
@@ -33,11 +33,11 @@ void warn(std::string sentence);
 
 /// Says on standard error that weights are NaN or infinite, and that others
 /// become infinite or 0 in a shorter type: one line each, however many they
-/// are, and none where there are none.
+/// are, and none if there are none.
 void warnOfLost(llvm::ArrayRef<LostWeights> tensors);
 
 /// Says on standard error that tensors of a model are left out: one line, and
-/// none where there are none.
+/// none if there are none.
 void warnOfUnread(llvm::StringRef model, llvm::ArrayRef<std::string> tensors);
 
 /// And that its tokenizer is not supported, unless `problem`, which says why,

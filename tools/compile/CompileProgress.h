@@ -1,6 +1,6 @@
 //===- CompileProgress.h - How far compiling is -----------------*- C++ -*-===//
 //
-// One line on standard error, where that is a terminal: nothing in a pipe.
+// One line on standard error, if that is a terminal: nothing in a pipe.
 //
 //===----------------------------------------------------------------------===//
 

@@ -62,7 +62,7 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
   return fusions;
 }
 
-/// Measures layers where that is asked for; null where it is not. The model
+/// Measures layers if that is asked for; null if it is not. The model
 /// must outlive the calibration.
 static llvm::Expected<std::unique_ptr<Calibration>>
 startCalibration(const CompileOptions &options, const ImportedModel &model) {
@@ -171,7 +171,7 @@ static llvm::Error run(const CompileOptions &options) {
   return compile(options);
 }
 
-/// One line, and below it, where a text of the command line is wrong, two more.
+/// One line, and below it, if a text of the command line is wrong, two more.
 static void printError(llvm::Error error) {
   std::string excerpt;
   error = llvm::handleErrors(std::move(error), [&](const TextError &mistake) {

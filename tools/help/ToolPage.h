@@ -71,7 +71,7 @@ std::string writeManPage(const ToolPage &page, std::string_view version);
 std::string writeBashCompletion(const ToolPage &page);
 std::string writeZshCompletion(const ToolPage &page);
 
-/// The alternatives of a value; empty where it is not one of some words.
+/// The alternatives of a value; empty if it is not one of some words.
 std::vector<std::string> listChoices(const Flag &flag);
 
 /// Whether the value of a flag is the name of a file, or of a folder.

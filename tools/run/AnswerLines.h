@@ -17,7 +17,7 @@ std::string formatAnswers(int64_t number, const heddle_answer_text *answers,
                           size_t count, const RunOptions &options);
 
 /// The line of a target that was scored: log-probability, tab, those of its
-/// tokens. Empty where there is none.
+/// tokens. Empty if there is none.
 std::string formatScores(const heddle_answer_text *answers, size_t count);
 
 /// What is left of a text in one line.

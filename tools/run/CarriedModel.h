@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-/// The file of this program where it carries a model, as the system executed
+/// The file of this program if it carries a model, as the system executed
 /// it; empty in heddle-run itself. Needs no /proc.
 std::string findCarriedModel();
 

@@ -69,7 +69,7 @@ Status InputLines::checkTargetsEnd() {
 heddle_next InputLines::readInput(bool mayWait, heddle_input &input) {
   if (!mayWait && !lines.isReady())
     return HEDDLE_NEXT_LATER;
-  // Only where somebody asks for more: the rest may be long in coming.
+  // Only if somebody asks for more: the rest may be long in coming.
   for (LineReader *reader : {&lines, targets ? &*targets : nullptr})
     if (reader && reader->isTooLong())
       reader->skipLine();

@@ -21,7 +21,7 @@ namespace heddle {
 /// One thread at a time, except for what a source says otherwise.
 class InputLines {
 public:
-  /// The texts of the command line, or standard input where there are none;
+  /// The texts of the command line, or standard input if there are none;
   /// with a file of targets, unless its path is empty.
   static Result<InputLines> open(const std::vector<std::string> &texts,
                                  const std::string &targets = "",
@@ -50,7 +50,7 @@ private:
 
   LineReader lines;
   std::optional<LineReader> targets;
-  /// 0 where nobody knows.
+  /// 0 if nobody knows.
   size_t count;
   /// What was read last.
   std::string text, target;

@@ -23,11 +23,11 @@ public:
 
   /// Takes a sentence about the line that is next.
   void add(const std::string &sentence);
-  /// Counts a line, which has an answer or not; true where it was skipped.
+  /// Counts a line, which has an answer or not; true if it was skipped.
   bool count(bool hasAnswer);
   /// A line that was counted is skipped after all.
   void skipCounted(const std::string &sentence);
-  /// Says how many lines were skipped and cut, where any were.
+  /// Says how many lines were skipped and cut, if any were.
   void report() const;
 
 private:

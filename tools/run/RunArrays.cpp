@@ -41,7 +41,7 @@ static bool skips(const heddle_session &session) {
   return heddle_session_on_error(&session) == std::string_view("skip");
 }
 
-/// The ids of a line, as --on-error has it where there are notices to give.
+/// The ids of a line, as --on-error has it if there are notices to give.
 static Result<Ids> encodeSource(const heddle_session &session,
                                 const std::string &line,
                                 const std::string &name, LineNotices *notices) {
@@ -64,7 +64,7 @@ static Result<Ids> encodeSource(const heddle_session &session,
   return ids;
 }
 
-/// The next sources, at most `most`; fewer where the input ends.
+/// The next sources, at most `most`; fewer if the input ends.
 static Result<std::vector<Ids>> readSources(InputLines &input,
                                             const heddle_session &session,
                                             int64_t first, size_t most,
@@ -119,7 +119,7 @@ struct RowWriter {
   NpyWriter &writer;
   /// Where the first input of a call stands.
   size_t firstLine = 0;
-  /// Of lines without rows, where there may be some.
+  /// Of lines without rows, if there may be some.
   LineNotices *notices = nullptr;
   Status failure = Status::success();
 

@@ -245,7 +245,7 @@ Status Parser::addAll(const std::vector<std::string> &arguments) {
 // Flags together
 //===----------------------------------------------------------------------===//
 
-/// '-' is read where it is all that is to be read.
+/// '-' is read if it is all that is to be read.
 Status Parser::checkStandardInput() const {
   if (!namesStandardInput)
     return Status::success();
@@ -345,7 +345,7 @@ Status Parser::checkJobs() const {
   return Status::success();
 }
 
-/// What only translations read, where something else is to be done.
+/// What only translations read, if something else is to be done.
 Status Parser::checkTranslates() const {
   const char *job = !options.teacher.empty()  ? "--teacher scores"
                     : !options.score.empty()  ? "--score scores"

@@ -21,7 +21,7 @@ namespace heddle {
 
 struct RunOptions {
   std::string file;
-  /// Sentences from the command line; standard input where there are none.
+  /// Sentences from the command line; standard input if there are none.
   std::vector<std::string> texts;
   Handle<heddle_settings> settings;
   /// What of the settings the tool has to know.
@@ -30,7 +30,7 @@ struct RunOptions {
        split = false;
   /// For --info; 0 for what the model says.
   int64_t maxLength = 0;
-  /// Where to write a profile as JSON, empty where only the table is wanted.
+  /// Where to write a profile as JSON, empty if only the table is wanted.
   std::optional<std::string> profile;
   /// Target sequences that are never generated, a line each; empty for none.
   std::string badWords;
@@ -40,7 +40,7 @@ struct RunOptions {
   /// What each target begins with, one line an input; empty for none.
   std::string prefix;
   /// Targets whose log-probabilities are printed, one line an input; empty
-  /// where lines are translated.
+  /// if lines are translated.
   std::string score;
   bool info = false;
   bool verify = false;
@@ -53,7 +53,7 @@ struct RunOptions {
   std::string form = "full";
   /// cpu, cuda or auto.
   std::string device = "auto";
-  /// Where to write the encoder's output; empty where it is not asked for.
+  /// Where to write the encoder's output; empty if it is not asked for.
   std::string hidden;
 };
 

@@ -41,7 +41,7 @@ static Result<int64_t> addLines(const std::string &path,
   }
 }
 
-/// An error where an output would take the place of what is read.
+/// An error if an output would take the place of what is read.
 static Status checkOutputs(const RunOptions &options) {
   auto isSame = [](const std::string &output, const struct stat &input) {
     struct stat info;

@@ -19,11 +19,11 @@ struct Run {
   bool hasWarned = false;
 };
 
-/// What the options ask for. Fails where lines are text but the model has no
+/// What the options ask for. Fails if lines are text but the model has no
 /// tokenizer, too.
 Result<Run> beginRun(const RunOptions &options);
 
-/// Says once, on standard error, that the CPU goes on where a GPU has failed
+/// Says once, on standard error, that the CPU goes on if a GPU has failed
 /// that nobody asked for. One thread at a time.
 void warnOfGpu(Run &run);
 

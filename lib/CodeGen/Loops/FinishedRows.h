@@ -9,7 +9,7 @@
 namespace heddle {
 
 /// For a linear or an ffn: the norm behind the rows in the first of its
-/// destinations, in place, and what `also` makes of them, as ops. None where it
+/// destinations, in place, and what `also` makes of them, as ops. None if it
 /// has neither.
 template <typename Op>
 void finishRows(Op op, llvm::ArrayRef<mlir::Value> destinations, Loops &loops) {

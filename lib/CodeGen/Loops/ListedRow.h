@@ -10,7 +10,7 @@ namespace heddle {
 struct ListedRow {
   /// i1; numbers that are no rows fill lists up.
   mlir::Value isRow;
-  /// An index: the number where it is a row, and otherwise 0.
+  /// An index: the number if it is a row, and otherwise 0.
   mlir::Value row;
 };
 

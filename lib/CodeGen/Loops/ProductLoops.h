@@ -19,20 +19,20 @@ namespace heddle {
 struct ProductInput {
   mlir::Value memref;
   llvm::SmallVector<mlir::Value> at;
-  /// Of i8: scales [...], null where the weight's are all, and what is added to
+  /// Of i8: scales [...], null if the weight's are all, and what is added to
   /// each integer.
   mlir::Value scales = {};
   int64_t shift = 0;
 };
 
-/// W [in, out], row-major or in panels (PanelLayout.h), with scales [out] where
+/// W [in, out], row-major or in panels (PanelLayout.h), with scales [out] if
 /// it is i8; the bias [out] may be null.
 struct ProductWeight {
   mlir::Value memref, scales, bias;
   /// Columns of each part, which has panels of its own; of a row, when that is
   /// multiplied by the rows of `memref`, none.
   llvm::SmallVector<int64_t> parts = {};
-  /// Memory for the sums of a row, [out] of i32; null where they are no
+  /// Memory for the sums of a row, [out] of i32; null if they are no
   /// integers.
   mlir::Value sums = {};
 };
@@ -62,7 +62,7 @@ struct Quantization {
 /// The row of the input at `at` as integers, and its scale.
 void quantizeRow(const Quantization &op, mlir::ValueRange at, Loops &loops);
 
-/// The row at `at` with the values that fewer bits have, where that is on.
+/// The row at `at` with the values that fewer bits have, if that is on.
 void fakeQuantizeRow(FakeQuantizeOp op, mlir::ValueRange at, Loops &loops);
 
 /// clip(rint(x), -127, 127) as i8; of what is no number 0.

@@ -40,10 +40,10 @@ public:
   /// The leading coordinates of key j and its value.
   llvm::SmallVector<mlir::Value> keyAt(mlir::Value j);
   mlir::Value score(mlir::Value j);
-  /// The same where the inner product of the query and the key is known.
+  /// The same if the inner product of the query and the key is known.
   mlir::Value scoreOf(mlir::Value product, mlir::Value j);
   /// What a score weighs before it is divided by the sum, given the largest:
-  /// of any number of keys where sums are scaled when it grows. The maximum is
+  /// of any number of keys if sums are scaled when it grows. The maximum is
   /// read for a softmax only.
   mlir::Value probabilityOf(mlir::Value score, mlir::Value maximum);
   /// The same before it is rounded to the op's probability type.

@@ -8,7 +8,7 @@
 namespace heddle {
 
 /// The last dimension of values (f32) and of ids (i32), both of one shape:
-/// values descend, what was inserted first stands first where they are equal.
+/// values descend, what was inserted first stands first if they are equal.
 struct RankedList {
   mlir::Value values, ids;
 

@@ -12,14 +12,14 @@ mlir::Type typeLike(mlir::Type like, mlir::Type element);
 
 /// x, an f32 or a vector of them, as that short float: RoundOp's formula, bit
 /// for bit on every machine but for what is no number. Of bf16 in integers:
-/// arith.truncf is a call of a library where there is no instruction, and keeps
+/// arith.truncf is a call of a library if there is no instruction, and keeps
 /// denormals. All levels and GPUs have instructions for f16.
 mlir::Value roundTo(mlir::Type element, mlir::OpBuilder &builder,
                     mlir::Location loc, mlir::Value x);
 
-/// x, a short float or a vector of them, as f32. Not arith.extf where
+/// x, a short float or a vector of them, as f32. Not arith.extf if
 /// comparisons or extrema of bf16 follow: LLVM makes those ones of bf16, which
-/// are calls of a library where there is no instruction.
+/// are calls of a library if there is no instruction.
 mlir::Value widen(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
 
 } // namespace heddle

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// The operands of `op` whose leading dimensions only count rows; none where it
+/// The operands of `op` whose leading dimensions only count rows; none if it
 /// is no such op.
 llvm::SmallVector<mlir::OpOperand *> rowOperandsOf(mlir::Operation *op);
 

@@ -18,7 +18,7 @@ using namespace heddle;
 /// Entry points for a GPU compute addresses and start kernels: any CPU will do.
 static IsaLevel hostOfGpu() { return llvm::cantFail(getIsaLevel("x86-64-v3")); }
 
-/// Adds what is not there yet. Fails where code of the same name is, but other.
+/// Adds what is not there yet. Fails if code of the same name is, but other.
 static llvm::Error add(llvm::SmallVectorImpl<Backend> &backends,
                        Backend backend) {
   auto found = llvm::find_if(backends, [&](const Backend &other) {
@@ -40,7 +40,7 @@ std::string heddle::backendNames() {
   return names;
 }
 
-/// Fails where getTarget does not know the name, which no GPU has either.
+/// Fails if getTarget does not know the name, which no GPU has either.
 static llvm::Error checkName(llvm::StringRef target) {
   if (target == "native" || target == "portable" ||
       llvm::expectedToOptional(getIsaLevel(target)))

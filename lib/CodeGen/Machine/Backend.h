@@ -16,7 +16,7 @@
 namespace heddle {
 
 struct Backend {
-  /// What entry points run on, and kernels where there is no GPU.
+  /// What entry points run on, and kernels if there is no GPU.
   IsaLevel host;
   std::optional<GpuArchitecture> gpu = std::nullopt;
 
@@ -32,7 +32,7 @@ std::string backendNames();
 
 /// The backends of a `--target`, names with commas between: those of getTarget,
 /// architectures of GPUs, and `cuda`, which is all of these. CPUs come first;
-/// where none is named they are the portable ones. An error names what is
+/// if none is named they are the portable ones. An error names what is
 /// unknown, and what there is, or two that would have the same place.
 llvm::Expected<llvm::SmallVector<Backend>> getBackends(llvm::StringRef targets,
                                                        const ShortTypes &types);

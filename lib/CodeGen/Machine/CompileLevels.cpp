@@ -35,7 +35,7 @@ struct Unit {
   ObjectBytes object;
   /// Of a unit for a GPU, in place of an object.
   std::optional<CompiledKernel> kernel;
-  /// Why there is none; empty where there is one.
+  /// Why there is none; empty if there is one.
   std::string failure;
 };
 
@@ -188,7 +188,7 @@ static void runJobs(ModuleOp module, std::vector<Level> &levels,
     });
   const DialectRegistry &registry = module.getContext()->getDialectRegistry();
   runOnLargeStacks(jobs, [&] {
-    // Where threads are many and jobs few, most threads never get one.
+    // If threads are many and jobs few, most threads never get one.
     std::optional<Worker> worker;
     queue.work([&](auto &job) {
       if (!worker)

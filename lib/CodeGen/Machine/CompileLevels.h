@@ -31,7 +31,7 @@ struct LevelSteps {
   /// Adds the passes from there to the LLVM dialect, of what runs on the host
   /// and of kernels of a GPU.
   std::function<void(mlir::OpPassManager &)> buildLLVM, buildDeviceLLVM;
-  /// What makes cubins of kernels of a GPU, see DeviceBinary.h; empty where
+  /// What makes cubins of kernels of a GPU, see DeviceBinary.h; empty if
   /// nothing does.
   std::string assembler;
   /// Says what a module of entry points offers: the text of a manifest.

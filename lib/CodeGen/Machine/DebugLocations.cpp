@@ -6,7 +6,7 @@
 // entry point that calls it. Tables of lines are all that is emitted.
 //
 // What is said of code of several layers would be wrong for all but one, so
-// that kernels have names only where their callers agree.
+// that kernels have names only if their callers agree.
 //
 //===----------------------------------------------------------------------===//
 

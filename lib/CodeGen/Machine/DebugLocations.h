@@ -19,7 +19,7 @@ using NamesOfLines = std::map<unsigned, std::vector<std::string>>;
 /// the layer that calls a kernel. A kernel whose callers all are one layer has
 /// its name inside, too; others serve several.
 ///
-/// Lines are those of a module that people wrote. Where there are none,
+/// Lines are those of a module that people wrote. If there are none,
 /// `source` stands for the model, and a line is the number of a layer, in the
 /// order of first appearance.
 NamesOfLines addDebugLocations(mlir::ModuleOp module, llvm::StringRef source);

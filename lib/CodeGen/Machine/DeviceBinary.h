@@ -12,7 +12,7 @@ namespace heddle {
 /// Where NVIDIA's assembler is: a file, or a name to be found in PATH.
 llvm::Expected<std::string> findAssembler(llvm::StringRef name);
 
-/// A cubin, made of PTX by the program `assembler`. Fails where that fails or
+/// A cubin, made of PTX by the program `assembler`. Fails if that fails or
 /// writes something else.
 llvm::Expected<std::string>
 assembleDeviceCode(llvm::StringRef code, const GpuArchitecture &architecture,

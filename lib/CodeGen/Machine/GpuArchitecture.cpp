@@ -42,7 +42,7 @@ heddle::getGpuArchitecture(llvm::StringRef name) {
   return std::nullopt;
 }
 
-/// The number in a name; 0 where there is none.
+/// The number in a name; 0 if there is none.
 static unsigned capabilityOf(llvm::StringRef name) {
   unsigned capability = 0;
   if (!name.consume_front("sm_") || name.consumeInteger(10, capability) ||

@@ -40,7 +40,7 @@ llvm::ArrayRef<GpuArchitecture> getGpuArchitectures();
 std::optional<GpuArchitecture> getGpuArchitecture(llvm::StringRef name);
 
 /// The best architecture whose code GPUs run that have the one named, "sm_86";
-/// none where that is no architecture's name, or of one that is too old.
+/// none if that is no architecture's name, or of one that is too old.
 std::optional<GpuArchitecture> getArchitectureFor(llvm::StringRef name);
 
 } // namespace heddle

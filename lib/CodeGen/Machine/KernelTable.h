@@ -13,7 +13,7 @@ namespace heddle {
 struct CompiledKernel {
   std::string name;
   int64_t threads, sharedBytes;
-  /// Blocks of a cluster where blocks stay (BlockShape), otherwise 0.
+  /// Blocks of a cluster if blocks stay (BlockShape), otherwise 0.
   int64_t stayingCluster;
   /// What the driver loads.
   std::string image;

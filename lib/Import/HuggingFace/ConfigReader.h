@@ -28,7 +28,7 @@ public:
 
   llvm::StringRef getPath() const { return path; }
 
-  /// The value of a field, marked as read; null where the field is absent.
+  /// The value of a field, marked as read; null if the field is absent.
   const llvm::json::Value *read(llvm::StringRef field);
   /// As `read`, but an explicit null counts as absent.
   const llvm::json::Value *readNonNull(llvm::StringRef field);

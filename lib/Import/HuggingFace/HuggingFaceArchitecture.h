@@ -23,7 +23,7 @@ struct HuggingFaceForm {
   bool normalizeBefore, finalNorm, normalizeEmbedding, staticPositions;
 };
 
-/// Ids that a configuration class has by default, which count where config.json
+/// Ids that a configuration class has by default, which count if config.json
 /// governs generation.
 struct DefaultIds {
   std::optional<int64_t> start, bos, eos, pad, forcedEos;
@@ -52,7 +52,7 @@ struct HuggingFaceArchitecture {
   void (*readForm)(ConfigReader &config, HuggingFaceConfig &model);
   /// Writes @encode.
   void (*buildEncode)(HuggingFaceModel &model);
-  /// The class of the tokenizer where a folder names none.
+  /// The class of the tokenizer if a folder names none.
   llvm::StringLiteral tokenizerClass;
 };
 

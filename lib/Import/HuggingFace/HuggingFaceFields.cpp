@@ -118,7 +118,7 @@ static constexpr StringLiteral kUnreadSettings[] = {
 namespace {
 struct FieldGroup {
   ArrayRef<StringLiteral> fields;
-  /// Behind "'FILE' has fields "; empty where nothing is to be said, since
+  /// Behind "'FILE' has fields "; empty if nothing is to be said, since
   /// every file has these fields.
   StringLiteral reason = "";
 };
@@ -142,7 +142,7 @@ static ArrayRef<FieldGroup> getGroups() {
 //===----------------------------------------------------------------------===//
 
 void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions) {
-  // Another network where it is false, and none where it ties the sides.
+  // Another network if it is false, and none if it ties the sides.
   config.require("is_encoder_decoder", {true});
   config.require("tie_encoder_decoder", {false});
   config.require("pruned_heads", {json::Object()});
@@ -177,7 +177,7 @@ static bool isBetween(const json::Value &value, double low, double high) {
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 namespace {
-/// A setting that changes what is generated where `changes` is true of its
+/// A setting that changes what is generated if `changes` is true of its
 /// value, as the code of `generate` decides.
 struct UnsupportedSetting {
   StringLiteral name, supported;

@@ -32,7 +32,7 @@ struct SearchKind {
 };
 
 /// Refuses settings that change what is generated in a way that Heddle lacks.
-/// What only concerns samples is a warning where the file does not sample.
+/// What only concerns samples is a warning if the file does not sample.
 void refuseUnsupportedSettings(ConfigReader &file, SearchKind kind);
 
 /// The settings that `refuseUnsupportedSettings` looks at.

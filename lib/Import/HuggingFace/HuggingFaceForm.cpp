@@ -19,7 +19,7 @@ public:
              StringRef prefix)
       : config(config), model(model), find(find), prefix(prefix) {}
 
-  /// Takes what the field says where `isProven`, and else warns.
+  /// Takes what the field says if `isProven`, and else warns.
   void read(StringRef field, bool HuggingFaceForm::*part, bool isProven);
   /// Warns of a field with another value than the one that holds anyway.
   void expect(StringRef field, const json::Value &value);
@@ -94,7 +94,7 @@ std::vector<std::string> settleForm(ConfigReader &config,
   constexpr StringLiteral table = "embed_positions.weight";
   if (form.staticPositions) {
     // The class takes the table of the file, be it learned, and computes one
-    // where there is none.
+    // if there is none.
     if (reader.haveBoth(table))
       config.read("static_position_embeddings");
     else

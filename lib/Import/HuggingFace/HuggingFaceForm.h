@@ -6,7 +6,7 @@
 // class has one form and does not read these fields, which real files still
 // have, true or not.
 //
-// The tensors decide. A field that contradicts the class counts where the file
+// The tensors decide. A field that contradicts the class counts if the file
 // has the tensors of that form, which no release since 4.2 wrote: then it is a
 // checkpoint of transformers 3, and 4.57.6 would compute nonsense of it.
 // Everywhere else the class's form counts, and the field is a warning:

@@ -127,7 +127,7 @@ static void takeDecoderSettings(ConfigReader &config, const DefaultIds &ids) {
 }
 
 /// Whether config.json leaves its nulls to the file that was derived from it.
-/// transformers means that, but fails where one of these is null in a
+/// transformers means that, but fails if one of these is null in a
 /// config.json that governs; other nulls there are the library's defaults.
 static bool leavesNulls(ConfigReader &config) {
   return any_of(ArrayRef<StringLiteral>{"early_stopping", "max_length",
@@ -195,7 +195,7 @@ static int64_t readCount(ConfigReader &config, StringRef field) {
   return int64_t(std::clamp(*number, 0.0, double(kMostTokens)));
 }
 
-/// The longest generation, eos included; none where the file does not say.
+/// The longest generation, eos included; none if the file does not say.
 static std::optional<int64_t> readMaxLength(ConfigReader &config) {
   int64_t newTokens = readCount(config, "max_new_tokens");
   int64_t length = readCount(config, "max_length");
@@ -280,7 +280,7 @@ SearchReader::SearchReader(ConfigReader &config, NamedAttrList &settings,
   setCount(setting::beams, kind.beams, 1);
 }
 
-/// A number that only samples look at: where the file does not sample, one that
+/// A number that only samples look at: if the file does not sample, one that
 /// transformers would not sample with, outside of `theirs`, is no setting.
 double SearchReader::readOfSamples(const Setting &setting, double byDefault,
                                    NumberRange theirs, NumberRange ours) {

@@ -7,11 +7,11 @@
 //     of its class (GenerationConfig.from_model_config)
 //   - otherwise that file alone has them: what it leaves out is not taken from
 //     config.json
-//   - except where it was derived from a config.json (`_from_model_config`) and
+//   - except if it was derived from a config.json (`_from_model_config`) and
 //     config.json has settings of its own: one of 25 that is neither null nor
 //     the class's default (_get_non_default_generation_parameters)
 //
-// A setting that is null is no setting; where transformers itself fails on one
+// A setting that is null is no setting; if transformers itself fails on one
 // (num_beams), Heddle takes the default. Two defaults are not imported: the
 // length of 20 and the 50 best tokens of samples. Samples are only drawn on
 // request.
@@ -28,7 +28,7 @@
 namespace heddle {
 
 /// Returns the attribute `transformer.generation` of a model. `config` is
-/// config.json, `generation` generation_config.json where the folder has it.
+/// config.json, `generation` generation_config.json if the folder has it.
 /// Afterwards only fields that transformers does not know are unread in either.
 llvm::Expected<mlir::DictionaryAttr>
 readGeneration(ConfigReader &config, ConfigReader *generation,

@@ -21,7 +21,7 @@ std::string HuggingFaceModel::firstOf(ArrayRef<std::string> names) const {
 }
 
 /// What transformers' from_pretrained ends up with: the shared table first
-/// where tables are one, each side's own where they are not. An untied BART
+/// if tables are one, each side's own if they are not. An untied BART
 /// that transformers saved has lost the tables of its sides to the shared one.
 HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
                                    const HuggingFaceConfig &config,

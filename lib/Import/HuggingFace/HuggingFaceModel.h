@@ -36,13 +36,13 @@ public:
   mlir::Value sublayer(mlir::Value input, const std::string &norm,
                        llvm::function_ref<mlir::Value(mlir::Value)> apply);
 
-  /// The sublayer of attention `name`; where memory is null it is
+  /// The sublayer of attention `name`; if memory is null it is
   /// self-attention.
   mlir::Value attention(mlir::Value input, mlir::Value memory, mlir::Value mask,
                         const std::string &name, int64_t heads);
   mlir::Value feedForward(mlir::Value input, const std::string &layer,
                           int64_t ffnWidth);
-  /// The norm behind the last layer, where there is one.
+  /// The norm behind the last layer, if there is one.
   mlir::Value finish(mlir::Value input, const std::string &side);
 
   void buildDecode();

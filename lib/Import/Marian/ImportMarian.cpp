@@ -139,7 +139,7 @@ Value MarianModel::postprocess(Value output, Value input, StringRef prefix,
   return output;
 }
 
-/// Self-attention where `memory` is null.
+/// Self-attention if `memory` is null.
 Value MarianModel::attention(Value input, Value memory, Value mask,
                              std::string prefix) {
   Value normed = preprocess(input, prefix + "_Wo", options.preprocess);
@@ -298,7 +298,7 @@ static Expected<TensorFile> readModelFile(StringRef path) {
 }
 
 /// The vocabularies of OPUS-MT's originals: YAML numbers the pieces, which two
-/// SentencePiece models cut where the folder has them.
+/// SentencePiece models cut if the folder has them.
 static Expected<ImportedTokenizer>
 readYamlTokenizer(StringRef folder, const VocabularyFile &numbers) {
   auto buffer = mapFile(numbers.path);

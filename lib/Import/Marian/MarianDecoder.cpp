@@ -21,7 +21,7 @@ namespace {
 /// An option with a value that changes no translation; others do.
 struct FixedOption {
   StringLiteral name, supported;
-  /// What does the same here; empty where nothing does.
+  /// What does the same here; empty if nothing does.
   StringLiteral instead;
 };
 

@@ -2,7 +2,7 @@
 //
 // A `config.yml` or `decoder.yml` holds options of marian-decoder, or those of
 // bergamot-translator, which are the same and a few more. They are the settings
-// of a search here; where the file is silent, marian-decoder's defaults count,
+// of a search here; if the file is silent, marian-decoder's defaults count,
 // as they do for every native program that reads the file. Without a file the
 // settings are those with which browsers run such models.
 //

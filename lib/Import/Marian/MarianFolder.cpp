@@ -49,7 +49,7 @@ static Expected<std::string> findOnlyFile(StringRef folder, StringRef prefix,
 }
 
 /// The paths of the files that an option of the decoder names, which stand in
-/// the same folder; none where it is absent.
+/// the same folder; none if it is absent.
 static Expected<SmallVector<std::string>>
 readFileOption(const YamlMapping &config, StringRef path, StringRef option,
                size_t most) {

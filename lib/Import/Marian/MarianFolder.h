@@ -2,7 +2,7 @@
 //
 // The files of a folder, by the names that published models have or by those
 // that a `config.yml` or `decoder.yml`, the options of Marian's decoder, gives;
-// where there is one, it says of the shortlist whether there is any:
+// if there is one, it says of the shortlist whether there is any:
 //
 //   model*.bin or model*.npz         the network
 //   vocab*.spm                       the vocabulary, or one for each side,
@@ -20,7 +20,7 @@
 namespace heddle {
 
 struct MarianFolder {
-  /// Paths; `shortlist` is empty where the folder has none. Vocabularies, which
+  /// Paths; `shortlist` is empty if the folder has none. Vocabularies, which
   /// may be one, are SentencePiece models, or numbers of pieces in YAML.
   std::string model, sourceVocabulary, targetVocabulary, shortlist;
   MarianDecoder decoder;

@@ -26,7 +26,7 @@ public:
                   int64_t max);
   /// A finite number that is one in f32, too.
   double number(llvm::StringRef name, double byDefault);
-  /// One that is false where it is absent.
+  /// One that is false if it is absent.
   bool boolean(llvm::StringRef name);
   /// A string of the letters `allowed`.
   std::string letters(llvm::StringRef name, llvm::StringRef byDefault,

@@ -2,7 +2,7 @@
 //
 // Three tables: options whose value is fixed, options that are read, options
 // that do not matter to this kind of model. The meaning of each is that of
-// Marian's src/models/transformer.h; where an option is absent, Marian's
+// Marian's src/models/transformer.h; if an option is absent, Marian's
 // default (src/common/config_parser.cpp) counts.
 //
 //===----------------------------------------------------------------------===//

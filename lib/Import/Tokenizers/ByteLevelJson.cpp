@@ -1,7 +1,7 @@
 //===- ByteLevelJson.cpp - Byte pairs of tokenizer.json -------------------===//
 //
 // The components are those of tokenizers 0.22. Fields of the model that say
-// what an unknown character becomes do nothing where every byte is a piece.
+// what an unknown character becomes do nothing if every byte is a piece.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace heddle {
 
-/// Null where the component is absent or null.
+/// Null if the component is absent or null.
 static const json::Value *findNonNull(const json::Object &object,
                                       StringRef field) {
   const json::Value *value = object.get(field);

@@ -22,7 +22,7 @@ struct BytePairFiles {
 };
 
 /// Reads tokenizer.json. Every component that changes ids or text is read or
-/// refused by its name; truncation and padding count only where a caller of
+/// refused by its name; truncation and padding count only if a caller of
 /// transformers asks for them.
 llvm::Error readByteLevelJson(const TokenizerFiles &files, int64_t vocabulary,
                               BytePairFiles &into);

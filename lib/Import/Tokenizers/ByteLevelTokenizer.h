@@ -2,7 +2,7 @@
 //
 // BART's tokenizer: `tokenizer.json`, or `vocab.json` and `merges.txt`, and
 // what the other files of a folder say of added tokens. As in transformers the
-// first counts where there are both.
+// first counts if there are both.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,7 +11,7 @@
 namespace heddle {
 
 /// Pieces and merges as files spell them: the byte b as a character, as itself
-/// where that is printable Latin-1, else as one of those from U+0100 on.
+/// if that is printable Latin-1, else as one of those from U+0100 on.
 struct BytePairVocabulary {
   /// By id; empty for an id without a piece. No two are equal.
   std::vector<std::string> pieces;
@@ -23,7 +23,7 @@ struct BytePairVocabulary {
 bool hasAllBytes(const BytePairVocabulary &vocabulary);
 
 /// The section `tokenizer.pairs`, see runtime/tokenizer/TokenizerFormat.h.
-/// Fails where a merge is of pieces that are not there or gives one; `path` is
+/// Fails if a merge is of pieces that are not there or gives one; `path` is
 /// where they stand.
 llvm::Expected<std::string>
 buildBytePairTable(const BytePairVocabulary &vocabulary, llvm::StringRef path);

@@ -27,7 +27,7 @@ struct ConvertedModel {
   /// By their ids.
   std::vector<Piece> pieces;
   int64_t unknown;
-  /// The id that the post-processor puts behind a text; none where the class
+  /// The id that the post-processor puts behind a text; none if the class
   /// replaces the post-processor.
   std::optional<int64_t> end;
   /// The id of each text: of equal ones the last counts, as in the library.

@@ -87,7 +87,7 @@ describe(const SentencePieceModel &model, const ConvertedModel &converted,
   return tokenizer;
 }
 
-/// The text of a field of tokenizer_config.json, where there is one.
+/// The text of a field of tokenizer_config.json, if there is one.
 static Expected<std::string> readField(const json::Object &config,
                                        StringRef field, StringRef byDefault,
                                        ArrayRef<StringLiteral> supported,
@@ -143,7 +143,7 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
   if (!model)
     return model.takeError();
   constexpr int64_t offset = 1, maskCount = 1;
-  // Where no class is named, the vocabulary has room for the languages of one.
+  // If no class is named, the vocabulary has room for the languages of one.
   bool hasRoom = vocabulary >= model->pieceCount() + offset +
                                    int64_t(std::size(kLanguages)) + maskCount;
   bool isFront =
@@ -252,7 +252,7 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
     auto token = files.find(field, {byDefault.str(), {}});
     return token ? token->content : std::string();
   };
-  // PegasusTokenizerFast converts the model anew where one of these is another.
+  // PegasusTokenizerFast converts the model anew if one of these is another.
   if (files.whole && (contentOf("pad_token", "<pad>") != "<pad>" ||
                       contentOf("eos_token", "</s>") != "</s>" ||
                       contentOf("unk_token", "<unk>") != "<unk>")) {

@@ -32,7 +32,7 @@ struct MessageField {
 };
 
 /// Calls `read` for each field in order; false when the message is malformed,
-/// or where `read` says so.
+/// or if `read` says so.
 bool readMessage(llvm::StringRef message,
                  llvm::function_ref<bool(const MessageField &)> read);
 

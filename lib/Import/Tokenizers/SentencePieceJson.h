@@ -1,6 +1,6 @@
 //===- SentencePieceJson.h - tokenizer.json beside a *.spm ------*- C++ -*-===//
 //
-// A fast tokenizer of transformers reads tokenizer.json where a folder has one,
+// A fast tokenizer of transformers reads tokenizer.json if a folder has one,
 // and not the SentencePiece model that it was converted from. Here the model is
 // read, so what tokenizer.json says must be that conversion (SpmConverter of
 // convert_slow_tokenizer.py), as one of its versions wrote it.
@@ -22,7 +22,7 @@ struct SpaceForm {
 };
 
 /// How tokenizer.json treats spaces, or `byDefault` without it.
-/// UnsupportedTokenizer where it is another tokenizer than the conversion.
+/// UnsupportedTokenizer if it is another tokenizer than the conversion.
 llvm::Expected<SpaceForm> readConversion(const TokenizerFiles &files,
                                          const SentencePieceModel &model,
                                          const ConvertedModel &converted,

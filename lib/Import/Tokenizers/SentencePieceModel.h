@@ -59,7 +59,7 @@ struct SentencePieceModel {
   /// The dummy prefix stands behind the text.
   bool putsSpacesBehind = false;
   std::string unknownSurface = " \xE2\x81\x87 ";
-  /// Ids; -1 where the model has no such piece.
+  /// Ids; -1 if the model has no such piece.
   int64_t eos = -1, unknown = -1;
   /// The id of each text. Of a piece that text is cut into and a reserved one
   /// with the same text it is the reserved one, as in the library.

@@ -2,7 +2,7 @@
 //
 // The fields of tokenizer_config.json that have no effect on ids and text in
 // transformers 4.57.6 are not looked at: model_max_length, truncation_side,
-// padding_side and their kin count only where a caller asks for truncation or
+// padding_side and their kin count only if a caller asks for truncation or
 // padding; `errors`, `do_lower_case`, `legacy`, `keep_accents`, `trim_offsets`
 // and `use_fast` are not read by the classes that are supported here.
 //
@@ -317,7 +317,7 @@ Expected<TokenizerFiles> readTokenizerFiles(StringRef folder) {
     files.wholeAdded.clear();
   }
   // A special token that is listed among the added ones has the form there. It
-  // is one object in Python, which a slow tokenizer, where a fast one is
+  // is one object in Python, which a slow tokenizer, if a fast one is
   // converted from it, makes special as it stands.
   for (auto &[field, token] : files.special) {
     if (!token)

@@ -72,11 +72,11 @@ struct SpecialToken {
 struct TokenizerFiles {
   std::string folder;
   /// The class that tokenizer_config.json names, or else config.json, without
-  /// "Fast" behind it; empty where neither does. And which of the two.
+  /// "Fast" behind it; empty if neither does. And which of the two.
   std::string className, classPath;
-  /// tokenizer_config.json, empty where there is none.
+  /// tokenizer_config.json, empty if there is none.
   llvm::json::Object config;
-  /// tokenizer.json, where there is one.
+  /// tokenizer.json, if there is one.
   std::optional<llvm::json::Object> whole;
   /// The added tokens of tokenizer.json, in its order.
   std::vector<AddedTokenForm> wholeAdded;
@@ -86,20 +86,20 @@ struct TokenizerFiles {
   std::map<std::string, AddedTokenForm> forms;
   /// By their fields: "eos_token". One that a file says is null is nothing.
   std::map<std::string, std::optional<SpecialToken>> special;
-  /// What `additional_special_tokens` has, where a file says it; and
+  /// What `additional_special_tokens` has, if a file says it; and
   /// `extra_special_tokens`.
   std::optional<std::vector<SpecialToken>> additional;
   std::vector<SpecialToken> extra;
 
   std::string path(llvm::StringRef name) const;
   bool has(llvm::StringRef name) const;
-  /// Whether all of these files are there, which count together: false where
-  /// none is, and UnsupportedTokenizer where some are missing.
+  /// Whether all of these files are there, which count together: false if
+  /// none is, and UnsupportedTokenizer if some are missing.
   llvm::Expected<bool> hasAll(llvm::ArrayRef<llvm::StringRef> names) const;
   std::string configPath() const { return path("tokenizer_config.json"); }
   /// Whether a field of the configuration is true.
   bool isTrue(llvm::StringRef field) const;
-  /// The special token of a field; where no file says it, or the form alone is
+  /// The special token of a field; if no file says it, or the form alone is
   /// open, it is `byDefault`.
   std::optional<SpecialToken> find(llvm::StringRef field,
                                    const SpecialToken &byDefault) const;

@@ -31,7 +31,7 @@ struct TokenizerFiles;
 struct ImportedTokenizer {
   llvm::json::Object manifest{{"kind", "none"}};
   std::vector<ImportedSection> sections;
-  /// What ends a target, where the tokenizer says it.
+  /// What ends a target, if the tokenizer says it.
   std::optional<int64_t> targetEos = std::nullopt;
   /// The piece of a target that stands for unknown text, and those that
   /// spell the control characters 0 to 31.

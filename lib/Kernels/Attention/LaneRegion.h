@@ -10,7 +10,7 @@ namespace heddle {
 
 /// The results of an elementwise op, or of a lookup of a number, for numbers in
 /// place of its operands: each a scalar that all lanes share or a vector of
-/// `width`. So are the results: scalars where all operands are. `element` is
+/// `width`. So are the results: scalars if all operands are. `element` is
 /// the last index of a lookup of a vector, which gives that element.
 llvm::SmallVector<mlir::Value>
 evaluateInLanes(VectorLoops &loops, mlir::Operation *op,
@@ -18,7 +18,7 @@ evaluateInLanes(VectorLoops &loops, mlir::Operation *op,
                 mlir::Value element = mlir::Value());
 
 /// Inlines a region of one block of elementwise ops and lookups, with vectors
-/// of `width` where its arguments are vectors and scalars where they are not.
+/// of `width` if its arguments are vectors and scalars if they are not.
 /// Arguments are bound as they become known, so that what depends on the first
 /// ones stands where they are bound and not in the loop of the others. A copy
 /// goes on from where the original stands.

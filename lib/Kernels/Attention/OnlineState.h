@@ -27,12 +27,12 @@ inline constexpr double kInitialState[kOnlineStateRows] = {0, 0, -INFINITY, 0};
 /// be one for all of its scores.
 ///
 /// Near 0 the shift is m factor, rounded, and the offset 0, so that an exponent
-/// is one fused multiply-add. Where that product has no more digits behind the
+/// is one fused multiply-add. If that product has no more digits behind the
 /// point, or overflows, the offset is m itself: differences of scores are exact
 /// where they matter.
 ///
 /// A score above the threshold asks for a closer look. The threshold is where
-/// probabilities have grown by 2^8; -inf before the first key, and where the
+/// probabilities have grown by 2^8; -inf before the first key, and if the
 /// offset is not 0, since such exponents are no single multiply-add.
 struct ReferencePoint {
   mlir::Value offset, negatedShift, threshold;
@@ -66,7 +66,7 @@ PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
                         const ReferencePoint &from);
 
 /// -0.0, in place of a probability: this pair is not in the mask. Probabilities
-/// are -0.0 otherwise only where they are negative and round to zero, which no
+/// are -0.0 otherwise only if they are negative and round to zero, which no
 /// finite value tells.
 mlir::Value outsideMask(VectorLoops &loops, int64_t width);
 /// The elements of `probabilities` that count.

@@ -19,7 +19,7 @@ namespace heddle {
 struct TileSizes {
   /// Queries of a block: two vectors. Their scores take half of the registers.
   int64_t queries;
-  /// Queries of a block where few are left.
+  /// Queries of a block if few are left.
   int64_t fewQueries;
   /// Keys whose scores stay in registers: of a block, and of one query.
   int64_t scores, rowScores;
@@ -46,7 +46,7 @@ struct HeadView {
   /// Numbers of the keys that exist.
   mlir::Value keyBegin, keyEnd;
   KeyPlaces places;
-  /// Where the view has every stride-th position, from this one on.
+  /// If the view has every stride-th position, from this one on.
   mlir::Value remainder;
   int64_t stride = 1;
 };
@@ -58,7 +58,7 @@ public:
 
   const TileSizes &getSizes() const { return sizes; }
   /// Whether blocks of queries are multiplied in tiles, of bf16 and whole
-  /// widths: with values, and with keys where no region scores them.
+  /// widths: with values, and with keys if no region scores them.
   bool usesTiles() const { return isTiled; }
   /// Whether a block of queries takes the values of a tile in pairs.
   bool usesPairs() { return isShortFloat(probabilityTypeOf(op)) && !isTiled; }

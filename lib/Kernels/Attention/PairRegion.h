@@ -46,11 +46,11 @@ public:
   llvm::SmallVector<mlir::Value> scores(int64_t count, const Element &key);
 
 private:
-  /// Numbers of a key and of a query; -1 where all have one value.
+  /// Numbers of a key and of a query; -1 if all have one value.
   struct Pair {
     int64_t key, query;
   };
-  /// Element `offset` of a vector in row-major order or, where there is a d,
+  /// Element `offset` of a vector in row-major order or, if there is a d,
   /// element d + offset of those with d >= first that follow each other.
   struct Place {
     mlir::Value d;

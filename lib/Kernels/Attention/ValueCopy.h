@@ -1,6 +1,6 @@
 //===- ValueCopy.h - The values of one head, side by side -------*- C++ -*-===//
 //
-// Where heads stand beside each other in a row, the rows of one are kilobytes
+// If heads stand beside each other in a row, the rows of one are kilobytes
 // apart and share few sets of the first cache. An update of a block of queries
 // passes over the values of a tile several times, a part of the width each: it
 // finds them in a copy without gaps, which the blocks of a head share.

@@ -29,9 +29,9 @@ struct LinearBlock : TileOperands {
   bool isFetched = false;
   /// The most rows that the block may have.
   int64_t mostRows = 0;
-  /// From `TileLoops::separateLastRows`; null where x is not multiplied so.
+  /// From `TileLoops::separateLastRows`; null if x is not multiplied so.
   TileRows lastRows;
-  /// Scratch memory for sums that `linear.finish` reads; null where there are
+  /// Scratch memory for sums that `linear.finish` reads; null if there are
   /// none.
   mlir::Value sums;
 
@@ -61,12 +61,12 @@ public:
   /// one.
   int64_t panelsOfTile(mlir::Value input) const;
 
-  /// The rows behind the last whole tile of x [rows, in]; null where a tile
+  /// The rows behind the last whole tile of x [rows, in]; null if a tile
   /// is one of vectors. For `LinearBlock::lastRows` of all blocks of these
   /// rows.
   TileRows separateLastRows(mlir::Value input);
   /// All rows of a block, for the panels [firstPanel, endPanel) of its weight;
-  /// none where the range is empty.
+  /// none if the range is empty.
   void tileBlock(LinearBlock block, mlir::Value firstPanel,
                  mlir::Value endPanel);
   /// `rows` rows of a memref [rows, width] or [rows], from `first`; null of
@@ -75,7 +75,7 @@ public:
     return memref ? viewOf(memref, getAsOpFoldResult(first), rows) : memref;
   }
 
-  /// [first, first + count) of the first dimension of a memref: all of it where
+  /// [first, first + count) of the first dimension of a memref: all of it if
   /// it has no more; null of null.
   mlir::Value slice(mlir::Value memref, mlir::Value first, int64_t count);
 

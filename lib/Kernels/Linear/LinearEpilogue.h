@@ -13,7 +13,7 @@ namespace heddle {
 /// Sums of integers become f32 first, and a result may become integers or short
 /// floats, as LinearOp says.
 struct LinearEpilogue {
-  /// Null where there is none.
+  /// Null if there is none.
   mlir::Value inputScales, weightScales, bias, residual, multiplier;
   std::optional<ActivationKind> activation;
   /// [rows, columns].

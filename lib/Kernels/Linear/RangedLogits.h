@@ -49,7 +49,7 @@ protected:
   mlir::Value sumsLeaveOutForbidden(mlir::Value row);
   /// Overwrites what a row forbids with -inf.
   void forbid(const Chunk &chunk, mlir::Value r);
-  /// The largest number of a row of a chunk; -inf where there is none.
+  /// The largest number of a row of a chunk; -inf if there is none.
   mlir::Value maximum(const Chunk &chunk, mlir::Value r);
   /// As many logits as a vector has lanes.
   mlir::Value logitsAt(mlir::Value r, mlir::Value c) {

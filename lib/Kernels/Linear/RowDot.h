@@ -1,7 +1,7 @@
 //===- RowDot.h - Products of two rows of integers --------------*- C++ -*-===//
 //
 // Two rows that both stand in memory as they are, without panels: no sums of
-// columns are at hand. Where instructions multiply u8 by i8 the side that
+// columns are at hand. If instructions multiply u8 by i8 the side that
 // becomes unsigned is the one that needs no correction, or one that all
 // products share.
 //
@@ -38,7 +38,7 @@ public:
                     int64_t count) const;
   /// sums + (x + shift) w, but for what `correctionOf` x adds up to.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
-  /// What a step adds too much whatever w is, to be subtracted; null where it
+  /// What a step adds too much whatever w is, to be subtracted; null if it
   /// is nothing.
   mlir::Value correctionOf(mlir::Value x, mlir::Value sums) const;
   bool hasCorrection() const { return isVnni() && shift == 0; }

@@ -17,7 +17,7 @@
 namespace heddle {
 
 /// Builds expressions at the builder's insertion point. Operands are f32, or
-/// f64 where a function says so: scalars or vectors of a power of two of lanes.
+/// f64 if a function says so: scalars or vectors of a power of two of lanes.
 /// Bounds of errors are in units in the last place of the result (ulp), held
 /// for every operand; NaN gives NaN, and results below 2^-126 are zero or, with
 /// denormals enabled, a denormal or zero.

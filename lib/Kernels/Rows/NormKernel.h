@@ -18,8 +18,8 @@ struct NormWeights {
 };
 
 /// Builds the norm of one row. `input` builds the value of a slice, 0 behind
-/// its mask: once a slice where the row fits registers, once for each use, up
-/// to three times, where it does not. `output` gets the result of each slice;
+/// its mask: once a slice if the row fits registers, once for each use, up
+/// to three times, if it does not. `output` gets the result of each slice;
 /// it may write where `input` reads. The variance is the mean of the squares of
 /// deviations from the mean, as in the reference lowering.
 void emitNormRow(RowKernel &kernel, const NormWeights &weights,

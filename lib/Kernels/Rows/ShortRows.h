@@ -15,7 +15,7 @@ public:
   ShortRows(RowKernel &kernel, ShortRowsOpInterface op);
 
   /// Builds what becomes of a row that stands in the op's first destination;
-  /// nothing where `op` has no `also`.
+  /// nothing if `op` has no `also`.
   void emit(mlir::Value row);
 
 private:

@@ -68,16 +68,16 @@ public:
   /// is counted through all panels, and may be behind them.
   void fetchRows(mlir::Value panels, mlir::Value first,
                  mlir::Value count) const;
-  /// The group of encoded x that starts at `at`, in every lane. Where the depth
+  /// The group of encoded x that starts at `at`, in every lane. If the depth
   /// ends in it, it is not whole. Of i8 all is read even so: what stands behind
   /// the depth does not matter, since panels are filled up with zeros. A short
   /// float could be no number, whose product with 0 is none: a zero takes its
   /// place.
   mlir::Value broadcast(mlir::Value x, mlir::ValueRange at, int64_t lanes,
                         bool isWhole = true) const;
-  /// sums + x w; x w where there are no sums.
+  /// sums + x w; x w if there are no sums.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
-  /// The same, but nothing is added where an element is not `inside`, whatever
+  /// The same, but nothing is added if an element is not `inside`, whatever
   /// x is there; w is a number. Of floats.
   mlir::Value multiplyAddInside(mlir::Value x, mlir::Value w, mlir::Value sums,
                                 mlir::Value inside) const;

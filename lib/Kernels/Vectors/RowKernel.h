@@ -2,7 +2,7 @@
 //
 // Most layers treat an activation as rows of some width, each like the others.
 // Here stand the two loops of such a kernel: over rows, shared among threads,
-// and over the vectors of a row, the last of which is masked where the width is
+// and over the vectors of a row, the last of which is masked if the width is
 // no multiple of the lanes, so that nothing outside a buffer is touched.
 //
 //===----------------------------------------------------------------------===//
@@ -20,9 +20,9 @@ namespace heddle {
 struct Slice {
   mlir::Value column;
   int64_t lanes;
-  /// Of the columns that exist; null where all of them do.
+  /// Of the columns that exist; null if all of them do.
   mlir::Value mask;
-  /// Counts slices from 0 where they are not in a loop.
+  /// Counts slices from 0 if they are not in a loop.
   int64_t number = -1;
 };
 
@@ -45,7 +45,7 @@ public:
   /// A memref of ids as [rows].
   mlir::Value flatten(mlir::Value ids);
 
-  /// body(row) for the rows [0, count), in parallel where they are many:
+  /// body(row) for the rows [0, count), in parallel if they are many:
   /// `rowWork` is the work of one in elements that are loaded, added and
   /// stored. A body must not depend on how rows are shared.
   void forEachRow(mlir::Value count, int64_t rowWork,
@@ -67,7 +67,7 @@ public:
   /// A sum over a row: sum = step(sum, slice) for each slice, in four vectors
   /// that take turns, which are added as (0 + 1) + (2 + 3), and then the halves
   /// of what is left until one lane is. The order depends on the width alone.
-  /// `step` leaves alone the lanes behind a mask. Slices have numbers where the
+  /// `step` leaves alone the lanes behind a mask. Slices have numbers if the
   /// row fits registers.
   mlir::Value
   sumOfRow(int64_t width,

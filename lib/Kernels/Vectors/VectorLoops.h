@@ -21,7 +21,7 @@ public:
   IsaLevel isa;
 
   // Indices.
-  /// value limited to [low, high], low where high < low.
+  /// value limited to [low, high], low if high < low.
   mlir::Value clamp(mlir::Value value, mlir::Value low, mlir::Value high);
   /// The largest multiple of `step` that is not above a value of at least 0.
   mlir::Value floorTo(mlir::Value value, int64_t step);
@@ -37,7 +37,7 @@ public:
                         int64_t width);
   void storeFirst(mlir::Value value, mlir::Value memref, mlir::ValueRange at,
                   int64_t count);
-  /// a where a > b, else b: one instruction; b where either is NaN.
+  /// a if a > b, else b: one instruction; b if either is NaN.
   mlir::Value selectMax(mlir::Value a, mlir::Value b);
   /// Whether any lane of a mask is set.
   mlir::Value any(mlir::Value mask);

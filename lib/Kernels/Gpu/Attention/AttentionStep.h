@@ -4,7 +4,7 @@
 // share keys and of which the mask says the same, and a chunk of their keys
 // (Flash-Decoding). Warp w of n takes tiles of 32 keys w, w + n, ..., read in
 // pieces of 16 bytes. States of warps meet in shared memory; those of chunks,
-// where caches have more than one, in a second grid.
+// if caches have more than one, in a second grid.
 //
 // Chunks count from a row's first key, tiles begin at multiples of 32 and all
 // states meet in one order; a state of no keys changes no bit. So a row's bits

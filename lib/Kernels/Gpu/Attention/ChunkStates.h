@@ -8,7 +8,7 @@
 namespace heddle {
 
 /// The states of steps of attention for each chunk of their keys, in memory of
-/// the device that is as large as chunks need where there are several.
+/// the device that is as large as chunks need if there are several.
 class ChunkStates {
 public:
   /// `units` are queries of one head, numbered row by row; an index, as
@@ -19,7 +19,7 @@ public:
   /// Stores what a thread has of a state: one column; i32.
   void store(mlir::Value unit, mlir::Value chunk, mlir::Value column,
              const QueryState &state, BlockCode &code) const;
-  /// Builds the grid that makes results of them, of no blocks where there is
+  /// Builds the grid that makes results of them, of no blocks if there is
   /// one chunk.
   void emitMeeting(mlir::OpBuilder &builder) const;
 

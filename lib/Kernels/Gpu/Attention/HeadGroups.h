@@ -1,7 +1,7 @@
 //===- HeadGroups.h - Blocks of queries by what masks say -------*- C++ -*-===//
 //
 // Heads whose masks have other parameters become other code of one kernel: a
-// window has the tiles of its own head. Where positions of different remainders
+// window has the tiles of its own head. If positions of different remainders
 // do not meet, as in a dilated window, a block has queries of one remainder and
 // its tiles keys of the same, so that no tile holds keys between.
 //

@@ -21,14 +21,14 @@ public:
              BlockCode &code);
   /// Whether rows of a memref are so.
   static bool exist(mlir::Value memref, int64_t width);
-  /// Elements of a row that a lane has where they exist.
+  /// Elements of a row that a lane has if they exist.
   static int64_t elementsOfLane(mlir::Value memref, int64_t width);
 
   /// Elements of a row that a lane has, as f32: in each of its pieces.
   int64_t elementsOfPiece() const { return 16 / bytes; }
   int64_t elements() const { return pieces * elementsOfPiece(); }
   /// Where in the row element `number` of a lane stands, and whether it does;
-  /// a condition, or null where all do.
+  /// a condition, or null if all do.
   mlir::Value columnOf(int64_t number) const;
   mlir::Value hasColumn(int64_t number) const;
 
@@ -40,7 +40,7 @@ public:
   mlir::Value ownRow() const;
   mlir::Value ownerOf(mlir::Value row) const;
   /// The lane's elements of row number `row` of all that stand in the memref,
-  /// an i32. Where the lane has none they are zeros; where a condition is
+  /// an i32. If the lane has none they are zeros; if a condition is
   /// given, if it does not hold, and others of the row in place of none.
   llvm::SmallVector<mlir::Value> read(mlir::Value row,
                                       mlir::Value isRead = {}) const;

@@ -11,7 +11,7 @@ namespace heddle {
 /// Positions by number: all of them, or every stride-th from a remainder on.
 struct Positions {
   int64_t stride = 1;
-  /// An i32, where there is a stride.
+  /// An i32, if there is a stride.
   mlir::Value remainder = {};
 
   // Of i32 or indices.
@@ -42,7 +42,7 @@ public:
            int64_t size, BlockCode &code, const Positions &positions = {});
 
   /// The first tile that does not begin before `first`, a multiple of the size:
-  /// not below the number of keys where there is none.
+  /// not below the number of keys if there is none.
   KeyTile from(mlir::Value first);
   /// Where the tile of a key begins.
   mlir::Value floorOf(mlir::Value key);

@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-/// Builds the grid of an op in front of it. Fails, building nothing, where a
+/// Builds the grid of an op in front of it. Fails, building nothing, if a
 /// warp cannot take the rows that are multiplied (WarpRow.h).
 mlir::LogicalResult emitGrid(CandidateLogitsOp op);
 

@@ -1,7 +1,7 @@
 //===- LogitsGrid.h - largest_logits and best_logits on a GPU ---*- C++ -*-===//
 //
 // A block takes some rows and 256 logits of each, of one range of the
-// vocabulary: their products (ProductBlock.h, or of short floats and i8, where
+// vocabulary: their products (ProductBlock.h, or of short floats and i8, if
 // an architecture has warpgroups, WarpgroupProduct.h) leave them in shared
 // memory, where a warp takes those of a row. What tiles of a range have kept
 // meets in a second grid, a warp a row and range. So few rows read the weights

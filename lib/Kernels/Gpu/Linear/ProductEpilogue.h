@@ -55,7 +55,7 @@ private:
 };
 
 /// Bytes from a row of a memref [rows, width] to the next, or of a dense one of
-/// any rank; 0 where they are not known, or elements of a row have gaps.
+/// any rank; 0 if they are not known, or elements of a row have gaps.
 int64_t pitchOf(mlir::Value memref);
 
 } // namespace heddle

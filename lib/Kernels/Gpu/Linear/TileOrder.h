@@ -15,7 +15,7 @@
 namespace heddle {
 
 /// Rows and panels of a tile, and how many blocks of rows and of columns there
-/// are: of rows an index, and i32 where a kernel asks.
+/// are: of rows an index, and i32 if a kernel asks.
 struct Tiling {
   int64_t rows, panels;
   mlir::Value rowBlocks;
@@ -31,7 +31,7 @@ struct TileBlocks {
 TileBlocks placeTile(mlir::Value number, const Tiling &tiling, BlockCode &code);
 
 /// Two tiles each for two blocks: of the same columns, one below the other. An
-/// odd row of tiles is left, of which pairs stand side by side; where one of
+/// odd row of tiles is left, of which pairs stand side by side; if one of
 /// these has no second tile, it has the place of the first one, and is not
 /// there.
 class TilePairs {

@@ -54,7 +54,7 @@ struct WarpgroupTiles {
   /// How many, i32: as many in all blocks of a cluster.
   mlir::Value count;
   /// Builds whether the tiles of this number have the same panels in all blocks
-  /// of the cluster; asked where there is one.
+  /// of the cluster; asked if there is one.
   llvm::function_ref<mlir::Value(mlir::Value)> haveSamePanels;
   /// Builds what is multiplied, in threads of either kind.
   llvm::function_ref<ProductOperands(mlir::Value)> place;

@@ -36,7 +36,7 @@ struct SumShape {
 };
 
 /// The shape for tiles of keys, of values and of `queryHeads` heads of queries;
-/// `isWhole` says that a block has all columns. None where registers or shared
+/// `isWhole` says that a block has all columns. None if registers or shared
 /// memory do not hold it.
 std::optional<SumShape> sumShapeFor(FeatureMap features, int64_t keyWidth,
                                     int64_t valueWidth, int64_t queryHeads,

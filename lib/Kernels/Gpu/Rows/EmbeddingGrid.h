@@ -7,8 +7,8 @@
 
 namespace heddle {
 
-/// Builds the grid of an op in front of it. Fails, building nothing, where a
-/// warp cannot take the rows of the table (WarpRow.h), or where they are looked
+/// Builds the grid of an op in front of it. Fails, building nothing, if a
+/// warp cannot take the rows of the table (WarpRow.h), or if they are looked
 /// up as they are, in fewer bits than f32.
 mlir::LogicalResult emitGrid(EmbeddingOp op);
 

@@ -1,7 +1,7 @@
 //===- PieceGrid.h - Rows in pieces, a thread each --------------*- C++ -*-===//
 //
 // What moves elements, or computes each from those at the same place: a thread
-// has a piece of a row, of 16 bytes where rows are made of such and of half as
+// has a piece of a row, of 16 bytes if rows are made of such and of half as
 // many, and so on, elsewhere, and neighbours have neighbouring ones.
 //
 //===----------------------------------------------------------------------===//
@@ -14,13 +14,13 @@
 namespace heddle {
 
 /// What a thread has of a row. Rows are counted through all dimensions but the
-/// last; where that one is dynamic, through it, too, and have one element.
+/// last; if that one is dynamic, through it, too, and have one element.
 struct Piece {
   /// The row and its first column here; i32.
   mlir::Value row, column;
   int64_t elements;
 
-  /// The piece of row `row` of a memref: its elements, or words where it has
+  /// The piece of row `row` of a memref: its elements, or words if it has
   /// more than four.
   llvm::SmallVector<mlir::Value> load(mlir::Value memref, mlir::Value row,
                                       BlockCode &code) const;

@@ -12,7 +12,7 @@ namespace heddle {
 /// 32. Elements that a lane has behind the end are 0.
 class WarpRow {
 public:
-  /// Pieces have four elements where rows are made of such.
+  /// Pieces have four elements if rows are made of such.
   WarpRow(mlir::Value row, int64_t width, BlockCode &code)
       : row(row), width(width), each(width % 4 == 0 ? 4 : 1), code(code) {}
 

@@ -150,7 +150,7 @@ public:
 void createGrid(mlir::OpBuilder &builder, mlir::Location loc,
                 mlir::Value blocks, const BlockShape &shape,
                 llvm::function_ref<void(BlockCode &, mlir::Value)> body);
-/// The grids that `then` builds where the condition holds, or those of
+/// The grids that `then` builds if the condition holds, or those of
 /// `otherwise`.
 void createIfElse(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value condition, llvm::function_ref<void()> then,

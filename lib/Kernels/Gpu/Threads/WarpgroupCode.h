@@ -53,7 +53,7 @@ public:
   void waitForPhase(mlir::Value barrier, mlir::Value parity);
 
   /// Copies into shared memory; the barrier gets the bytes. All of them are
-  /// multiples of 16. Where `blocks` is given, i32, whose bits are blocks of
+  /// multiples of 16. If `blocks` is given, i32, whose bits are blocks of
   /// the cluster, to the same place of each of them, where the same barrier
   /// gets them.
   void copyBulk(mlir::Value to, mlir::Value from, mlir::Value bytes,
