@@ -48,7 +48,7 @@ if os.path.exists(
 ):
     config.available_features.add("onednn")
 
-# Pages are clicked through where a browser is.
+# Pages are clicked through if there is a browser.
 if shutil.which("chromium"):
     config.available_features.add("chromium")
 else:
@@ -95,7 +95,7 @@ if os.path.exists("/proc/self/smaps"):
 
 
 def read_cpu_flags():
-    """Returns the ISA flags of the first CPU; none where /proc is missing."""
+    """Returns the ISA flags of the first CPU; none if /proc is missing."""
     try:
         with open("/proc/cpuinfo") as cpuinfo:
             flags = [line for line in cpuinfo if line.startswith("flags")]

@@ -1,4 +1,4 @@
-# What tests run with where everything is built with a sanitizer: lit.cfg.py loads
+# What tests run with if everything is built with a sanitizer: lit.cfg.py loads
 # it, and the nested suite of googletest/, which may run without the other.
 
 # Sanitizers take address space without end: tests leave that unlimited. What takes

@@ -322,7 +322,8 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
         (`last` `(` $last^ `:` type($last) `)`)?
         (`copies` `(` $copies^ `:` type($copies) `)`)?
         `into` $probabilities `,` $sums `,` $state attr-dict
-        (`similarity` $similarity^)? (`score` $score^)? `` custom<Normalizer>($normalizer, $normalizerRegion)
+        (`similarity` $similarity^)? (`score` $score^)?
+        `` custom<Normalizer>($normalizer, $normalizerRegion)
         `:` type($queries) `,` type($keys) `,` type($probabilities) `,` type($sums)
         `,` type($state)
   }];
