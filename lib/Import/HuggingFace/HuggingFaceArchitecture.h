@@ -20,7 +20,8 @@ class HuggingFaceModel;
 /// behind, one behind the last layer, one behind embeddings and positions;
 /// positions by formula.
 struct HuggingFaceForm {
-  bool normalizeBefore, finalNorm, normalizeEmbedding, staticPositions;
+  bool normalizeBefore = false, finalNorm = false, normalizeEmbedding = false,
+       staticPositions = false;
 };
 
 /// Ids that a configuration class has by default, which count if config.json
@@ -29,31 +30,32 @@ struct DefaultIds {
   std::optional<int64_t> start, bos, eos, pad, forcedEos;
 };
 
+/// Filled by statements: what a class does not say is none or false.
 struct HuggingFaceArchitecture {
-  llvm::StringLiteral className, modelType;
+  llvm::StringRef className, modelType;
   /// In front of the names of all tensors but those of the output, unless the
   /// class without the head wrote the file.
-  llvm::StringLiteral prefix;
+  llvm::StringRef prefix;
   /// The size of the vocabulary by default.
-  int64_t vocabulary;
+  int64_t vocabulary = 0;
   DefaultIds ids;
   HuggingFaceForm form;
   /// Whether transformers 3 read another form from config.json and wrote
   /// checkpoints of it: HuggingFaceForm.h.
-  bool hadOtherForms;
+  bool hadOtherForms = false;
   /// Whether force_bos_token_to_be_generated of config.json is a setting.
-  bool readsForceBos;
+  bool readsForceBos = false;
   /// Where a table for both sides may stand, behind the prefix: the first name
   /// that a checkpoint has counts.
   llvm::ArrayRef<llvm::StringLiteral> sharedTables;
   /// Whether a side whose own table is missing takes the first of these.
-  bool sidesFallBack;
+  bool sidesFallBack = false;
   /// Reads what shapes the network beyond its sizes: positions, tables.
-  void (*readForm)(ConfigReader &config, HuggingFaceConfig &model);
+  void (*readForm)(ConfigReader &config, HuggingFaceConfig &model) = nullptr;
   /// Writes @encode.
-  void (*buildEncode)(HuggingFaceModel &model);
+  void (*buildEncode)(HuggingFaceModel &model) = nullptr;
   /// The class of the tokenizer if a folder names none.
-  llvm::StringLiteral tokenizerClass;
+  llvm::StringRef tokenizerClass;
 };
 
 extern const HuggingFaceArchitecture kBart, kLed, kMarianMt, kMBart, kPegasus;

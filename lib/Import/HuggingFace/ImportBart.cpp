@@ -28,18 +28,26 @@ void heddle::buildBartEncode(HuggingFaceModel &model) {
   layers.endFunction(model.finish(x, "encoder"));
 }
 
-const HuggingFaceArchitecture heddle::kBart = {
-    "BartForConditionalGeneration",
-    "bart",
-    "model",
-    /*vocabulary=*/50265,
-    {/*start=*/2, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/2},
-    {/*normalizeBefore=*/false, /*finalNorm=*/false,
-     /*normalizeEmbedding=*/true, /*staticPositions=*/false},
-    /*hadOtherForms=*/true,
-    /*readsForceBos=*/true,
-    kBartTables,
-    /*sidesFallBack=*/true,
-    readPositions,
-    buildBartEncode,
-    "BartTokenizer"};
+static HuggingFaceArchitecture describe() {
+  HuggingFaceArchitecture bart;
+  bart.className = "BartForConditionalGeneration";
+  bart.modelType = "bart";
+  bart.prefix = "model";
+  bart.vocabulary = 50265;
+  bart.ids.start = 2;
+  bart.ids.bos = 0;
+  bart.ids.eos = 2;
+  bart.ids.pad = 1;
+  bart.ids.forcedEos = 2;
+  bart.form.normalizeEmbedding = true;
+  bart.hadOtherForms = true;
+  bart.readsForceBos = true;
+  bart.sharedTables = kBartTables;
+  bart.sidesFallBack = true;
+  bart.readForm = readPositions;
+  bart.buildEncode = buildBartEncode;
+  bart.tokenizerClass = "BartTokenizer";
+  return bart;
+}
+
+const HuggingFaceArchitecture heddle::kBart = describe();

@@ -121,18 +121,22 @@ static void readLedForm(ConfigReader &config, HuggingFaceConfig &model) {
   readWindows(config, model);
 }
 
-const HuggingFaceArchitecture heddle::kLed = {
-    "LEDForConditionalGeneration",
-    "led",
-    "led",
-    /*vocabulary=*/50265,
-    {/*start=*/2, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/std::nullopt},
-    {/*normalizeBefore=*/false, /*finalNorm=*/false,
-     /*normalizeEmbedding=*/true, /*staticPositions=*/false},
-    /*hadOtherForms=*/false,
-    /*readsForceBos=*/false,
-    kAllTables,
-    /*sidesFallBack=*/false,
-    readLedForm,
-    buildLedEncode,
-    "LEDTokenizer"};
+static HuggingFaceArchitecture describe() {
+  HuggingFaceArchitecture led;
+  led.className = "LEDForConditionalGeneration";
+  led.modelType = "led";
+  led.prefix = "led";
+  led.vocabulary = 50265;
+  led.ids.start = 2;
+  led.ids.bos = 0;
+  led.ids.eos = 2;
+  led.ids.pad = 1;
+  led.form.normalizeEmbedding = true;
+  led.sharedTables = kAllTables;
+  led.readForm = readLedForm;
+  led.buildEncode = buildLedEncode;
+  led.tokenizerClass = "LEDTokenizer";
+  return led;
+}
+
+const HuggingFaceArchitecture heddle::kLed = describe();

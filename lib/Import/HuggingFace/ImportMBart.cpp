@@ -9,18 +9,25 @@
 
 using namespace heddle;
 
-const HuggingFaceArchitecture heddle::kMBart = {
-    "MBartForConditionalGeneration",
-    "mbart",
-    "model",
-    /*vocabulary=*/50265,
-    {/*start=*/std::nullopt, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/2},
-    {/*normalizeBefore=*/true, /*finalNorm=*/true,
-     /*normalizeEmbedding=*/true, /*staticPositions=*/false},
-    /*hadOtherForms=*/false,
-    /*readsForceBos=*/false,
-    kBartTables,
-    /*sidesFallBack=*/true,
-    readPositions,
-    buildBartEncode,
-    "MBartTokenizer"};
+static HuggingFaceArchitecture describe() {
+  HuggingFaceArchitecture mbart;
+  mbart.className = "MBartForConditionalGeneration";
+  mbart.modelType = "mbart";
+  mbart.prefix = "model";
+  mbart.vocabulary = 50265;
+  mbart.ids.bos = 0;
+  mbart.ids.eos = 2;
+  mbart.ids.pad = 1;
+  mbart.ids.forcedEos = 2;
+  mbart.form.normalizeBefore = true;
+  mbart.form.finalNorm = true;
+  mbart.form.normalizeEmbedding = true;
+  mbart.sharedTables = kBartTables;
+  mbart.sidesFallBack = true;
+  mbart.readForm = readPositions;
+  mbart.buildEncode = buildBartEncode;
+  mbart.tokenizerClass = "MBartTokenizer";
+  return mbart;
+}
+
+const HuggingFaceArchitecture heddle::kMBart = describe();

@@ -30,19 +30,23 @@ static void readMarianForm(ConfigReader &config, HuggingFaceConfig &model) {
   readPositions(config, model);
 }
 
-const HuggingFaceArchitecture heddle::kMarianMt = {
-    "MarianMTModel",
-    "marian",
-    "model",
-    /*vocabulary=*/58101,
-    {/*start=*/58100, /*bos=*/std::nullopt, /*eos=*/0, /*pad=*/58100,
-     /*forcedEos=*/0},
-    {/*normalizeBefore=*/false, /*finalNorm=*/false,
-     /*normalizeEmbedding=*/false, /*staticPositions=*/true},
-    /*hadOtherForms=*/true,
-    /*readsForceBos=*/false,
-    kAllTables,
-    /*sidesFallBack=*/false,
-    readMarianForm,
-    buildBartEncode,
-    "MarianTokenizer"};
+static HuggingFaceArchitecture describe() {
+  HuggingFaceArchitecture marian;
+  marian.className = "MarianMTModel";
+  marian.modelType = "marian";
+  marian.prefix = "model";
+  marian.vocabulary = 58101;
+  marian.ids.start = 58100;
+  marian.ids.eos = 0;
+  marian.ids.pad = 58100;
+  marian.ids.forcedEos = 0;
+  marian.form.staticPositions = true;
+  marian.hadOtherForms = true;
+  marian.sharedTables = kAllTables;
+  marian.readForm = readMarianForm;
+  marian.buildEncode = buildBartEncode;
+  marian.tokenizerClass = "MarianTokenizer";
+  return marian;
+}
+
+const HuggingFaceArchitecture heddle::kMarianMt = describe();

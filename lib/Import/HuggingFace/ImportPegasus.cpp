@@ -10,18 +10,25 @@
 
 using namespace heddle;
 
-const HuggingFaceArchitecture heddle::kPegasus = {
-    "PegasusForConditionalGeneration",
-    "pegasus",
-    "model",
-    /*vocabulary=*/50265,
-    {/*start=*/0, /*bos=*/std::nullopt, /*eos=*/1, /*pad=*/0, /*forcedEos=*/1},
-    {/*normalizeBefore=*/true, /*finalNorm=*/true,
-     /*normalizeEmbedding=*/false, /*staticPositions=*/true},
-    /*hadOtherForms=*/false,
-    /*readsForceBos=*/false,
-    kBartTables,
-    /*sidesFallBack=*/true,
-    readPositions,
-    buildBartEncode,
-    "PegasusTokenizer"};
+static HuggingFaceArchitecture describe() {
+  HuggingFaceArchitecture pegasus;
+  pegasus.className = "PegasusForConditionalGeneration";
+  pegasus.modelType = "pegasus";
+  pegasus.prefix = "model";
+  pegasus.vocabulary = 50265;
+  pegasus.ids.start = 0;
+  pegasus.ids.eos = 1;
+  pegasus.ids.pad = 0;
+  pegasus.ids.forcedEos = 1;
+  pegasus.form.normalizeBefore = true;
+  pegasus.form.finalNorm = true;
+  pegasus.form.staticPositions = true;
+  pegasus.sharedTables = kBartTables;
+  pegasus.sidesFallBack = true;
+  pegasus.readForm = readPositions;
+  pegasus.buildEncode = buildBartEncode;
+  pegasus.tokenizerClass = "PegasusTokenizer";
+  return pegasus;
+}
+
+const HuggingFaceArchitecture heddle::kPegasus = describe();
