@@ -38,17 +38,17 @@ struct StepContext {
   /// From values of the full form, operands and values captured by regions
   /// alike, to values of the step.
   mlir::IRMapping &mapping;
-  TimeAxes axes;
+  TimeAxes axes = {};
   /// One tensor a state type, in order: [caches, capacity, ...] if it has a
   /// capacity, otherwise [rows, ...].
-  mlir::ValueRange states;
+  mlir::ValueRange states = {};
   /// i32 [rows]: the position of each row, and the sentence it belongs to.
-  mlir::Value positions, sentences;
+  mlir::Value positions = {}, sentences = {};
   /// i32 [rows]: the cache that a row writes to. If there are caches.
-  mlir::Value caches;
+  mlir::Value caches = {};
   /// i32 [rows, positions]: the cache that holds each position of a row's past;
   /// null if that is the row's own.
-  mlir::Value history;
+  mlir::Value history = {};
 
   /// The step's value for a value of the full form; null for null.
   mlir::Value lookup(mlir::Value full) const {

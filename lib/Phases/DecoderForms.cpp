@@ -257,8 +257,13 @@ LogicalResult heddle::buildStep(const DecoderMarks &marks,
   for (Operation *op : marks.markedOps()) {
     SmallVector<std::optional<int64_t>> axes = marks.axesOf(op);
     SmallVector<Value> states = form.addStates(op, "rows");
-    StepContext context{form.mapping, axes,   states, positions,
-                        sentences,    caches, history};
+    StepContext context{form.mapping};
+    context.axes = axes;
+    context.states = states;
+    context.positions = positions;
+    context.sentences = sentences;
+    context.caches = caches;
+    context.history = history;
     form.setResults(
         op, cast<IncrementalOpInterface>(op).buildStep(form.builder, context));
   }

@@ -66,39 +66,35 @@ static int64_t weightBytes(Value weight) {
 namespace {
 /// What the rows of a linear or an ffn are cut into tasks by.
 struct RowWork {
-  int64_t flopsPerRow, weightBytes;
+  int64_t flopsPerRow = 0, weightBytes = 0;
   /// Rows of a tile and of a task.
-  int64_t tileRows, mostRows;
+  int64_t tileRows = 0, mostRows = 0;
   /// What is worth a task: operations, or where that is the less bytes of
   /// weights; 0 where it never is.
-  int64_t taskFlops, taskBytes;
+  int64_t taskFlops = 0, taskBytes = 0;
   /// The most ranges of panels.
-  int64_t mostTasks;
+  int64_t mostTasks = 0;
   /// Of the weight, and of a tile.
-  int64_t panels, tilePanels;
+  int64_t panels = 1, tilePanels = 0;
   /// Whether rows have to stay whole: then there is one range of panels.
-  bool hasWholeRows;
+  bool hasWholeRows = true;
 };
 } // namespace
 
 /// That of rows of x by some weights, in tasks of a tile of whole rows.
 static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
-  int64_t flops = 0, bytes = 0, rows = loops.rowsOfTile(input);
+  RowWork work;
   for (Value weight : weights) {
-    flops += flopsPerRow(weight);
-    bytes += weightBytes(weight);
+    work.flopsPerRow += flopsPerRow(weight);
+    work.weightBytes += weightBytes(weight);
   }
+  work.tileRows = work.mostRows = loops.rowsOfTile(input);
   bool hasTiles = multipliesTiles(input, loops.isa);
-  return {flops,
-          bytes,
-          rows,
-          /*mostRows=*/rows,
-          hasTiles ? kTileTaskFlops : kTaskFlops,
-          hasTiles ? kTileTaskBytes : 0,
-          hasTiles ? kEnoughTasks : kMostTasks,
-          /*panels=*/1,
-          loops.panelsOfTile(input),
-          /*hasWholeRows=*/true};
+  work.taskFlops = hasTiles ? kTileTaskFlops : kTaskFlops;
+  work.taskBytes = hasTiles ? kTileTaskBytes : 0;
+  work.mostTasks = hasTiles ? kEnoughTasks : kMostTasks;
+  work.tilePanels = loops.panelsOfTile(input);
+  return work;
 }
 
 /// A forall over blocks of `count` rows by ranges of panels; `body` gets the

@@ -293,15 +293,16 @@ Status CudaDevice::move(const DeviceRows &rows,
   int64_t pieces = rows.usedBytes / pieceBytes, count = int64_t(next.size());
   auto launch = [&](const char *from, char *to, int64_t rowsOfThread,
                     bool gathers) {
-    HeddleRowMove parameter = {addressOf(from),
-                               addressOf(to),
-                               addressOf(deviceParents),
-                               uint64_t(rows.rowBytes),
-                               int32_t(count),
-                               int32_t(pieces),
-                               int32_t(pieceBytes),
-                               int32_t(rowsOfThread),
-                               gathers};
+    HeddleRowMove parameter = {};
+    parameter.from = addressOf(from);
+    parameter.to = addressOf(to);
+    parameter.parents = addressOf(deviceParents);
+    parameter.rowBytes = uint64_t(rows.rowBytes);
+    parameter.rows = int32_t(count);
+    parameter.pieces = int32_t(pieces);
+    parameter.pieceBytes = int32_t(pieceBytes);
+    parameter.rowsOfThread = int32_t(rowsOfThread);
+    parameter.gathers = gathers;
     int64_t threads = pieces * blocksFor(count, rowsOfThread);
     return launchNumber(model.ownKernels().moveRows,
                         blocksFor(threads, HEDDLE_MOVE_THREADS), &parameter);

@@ -209,16 +209,13 @@ static Result<SearchBatch> beginBatch(const Model &model, Session &session,
   if (Status status = session.begin(sources, demand.request, demand.candidates);
       !status.ok())
     return status;
-  return SearchBatch{model,
-                     session,
-                     sources,
-                     prefixes,
-                     demand.settings,
-                     options,
-                     demand.request.form,
-                     std::move(demand.limits),
-                     demand.room,
-                     std::move(demand.candidates)};
+  SearchBatch batch{model,    session,         sources,
+                    prefixes, demand.settings, options};
+  batch.form = demand.request.form;
+  batch.limits = std::move(demand.limits);
+  batch.room = demand.room;
+  batch.candidates = std::move(demand.candidates);
+  return batch;
 }
 
 /// Runs a search over a session that has begun.

@@ -105,16 +105,16 @@ Status Session::call(Binding &binding, const CallFrame &frame) {
   const Entry &entry = *binding.entry->description;
   for (size_t i = 0; i < entry.dims.size(); ++i)
     binding.dims[i] = entry.dims[i].in(dims);
-  HeddleCall call{binding.buffers.data(),
-                  binding.dims.data(),
-                  arena,
-                  model.weights(),
-                  pool ? ThreadPool::parallelFor : nullptr,
-                  pool,
-                  profile,
-                  scratch,
-                  model.scratchBytes() + deviceScratch,
-                  /*device=*/nullptr};
+  HeddleCall call = {};
+  call.buffers = binding.buffers.data();
+  call.dims = binding.dims.data();
+  call.arena = arena;
+  call.weights = model.weights();
+  call.parallelFor = pool ? ThreadPool::parallelFor : nullptr;
+  call.pool = pool;
+  call.profile = profile;
+  call.scratch = scratch;
+  call.scratchBytes = model.scratchBytes() + deviceScratch;
   int64_t start = profile ? profile->now(profile) : 0;
   if (Status status =
           device->call(binding.entry->run, call,

@@ -20,7 +20,7 @@ struct LinearEpilogue {
   mlir::Value destination;
   /// Whether vectors may reach behind the last column: no memory is touched
   /// there.
-  bool isPartial;
+  bool isPartial = false;
 
   /// Stores what becomes of `sum` at y[row, column] and right of it.
   void finish(mlir::Value sum, mlir::Value row, mlir::Value column,
@@ -29,9 +29,16 @@ struct LinearEpilogue {
 
 /// That of a linear.tile or linear.finish.
 template <typename Op> LinearEpilogue epilogueOf(Op op) {
-  return {op.getInputScales(), op.getWeightScales(), op.getBias(),
-          op.getResidual(),    op.getMultiplier(),   op.getActivation(),
-          op.getDestination(), op.getPartial()};
+  LinearEpilogue epilogue;
+  epilogue.inputScales = op.getInputScales();
+  epilogue.weightScales = op.getWeightScales();
+  epilogue.bias = op.getBias();
+  epilogue.residual = op.getResidual();
+  epilogue.multiplier = op.getMultiplier();
+  epilogue.activation = op.getActivation();
+  epilogue.destination = op.getDestination();
+  epilogue.isPartial = op.getPartial();
+  return epilogue;
 }
 
 /// Builds the loops of a `linear.finish` in front of the op, which stays.

@@ -35,7 +35,10 @@ int64_t SumShape::featureBytes() const {
 std::optional<SumShape>
 heddle::sumShapeFor(FeatureMap features, int64_t keyWidth, int64_t valueWidth,
                     int64_t queryHeads, int64_t mostPositions, bool isWhole) {
-  SumShape shape = {features, keyWidth, valueWidth, 1, keyWidth, kThreads, 1};
+  SumShape shape;
+  shape.features = features;
+  shape.keyWidth = shape.ownFeatures = keyWidth;
+  shape.valueWidth = valueWidth;
   int64_t mostLanes = isWhole ? kMostThreads / valueWidth : kWarpThreads;
   while (shape.ownFeatures > kOwnFeatures && shape.ownFeatures % 2 == 0 &&
          shape.lanes * 2 <= std::min(mostLanes, kWarpThreads)) {

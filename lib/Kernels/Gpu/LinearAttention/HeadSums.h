@@ -18,13 +18,13 @@ namespace heddle {
 
 /// Of one head: the sizes of LinearAttentionOp, and what threads have of them.
 struct SumShape {
-  FeatureMap features;
-  int64_t keyWidth, valueWidth;
+  FeatureMap features = FeatureMap::Elu;
+  int64_t keyWidth = 0, valueWidth = 0;
   /// Lanes that share a column, and features of each.
-  int64_t lanes, ownFeatures;
-  int64_t threads;
+  int64_t lanes = 1, ownFeatures = 0;
+  int64_t threads = 0;
   /// Positions of a tile.
-  int64_t positions;
+  int64_t positions = 1;
 
   int64_t columns() const { return threads / lanes; }
   int64_t columnBlocks() const {
