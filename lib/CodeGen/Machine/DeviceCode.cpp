@@ -12,13 +12,9 @@
 #include "lib/Support/Error.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -92,19 +88,14 @@ heddle::emitDeviceCode(mlir::ModuleOp module,
        /*relocation=*/std::nullopt, llvm::CodeGenOptLevel::Aggressive});
   if (!machine)
     return makeError("this build of LLVM has no target for NVIDIA's GPUs");
-  mlir::MLIRContext &context = *module.getContext();
-  mlir::registerBuiltinDialectTranslation(context);
-  mlir::registerLLVMDialectTranslation(context);
-  mlir::registerNVVMDialectTranslation(context);
+  mlir::registerNVVMDialectTranslation(*module.getContext());
   markKernels(module);
   markLoops(module);
-  llvm::LLVMContext llvmContext;
+  llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =
-      mlir::translateModuleToLLVMIR(module, llvmContext);
+      translateModule(module, context, *machine);
   if (!code)
     return makeError("the kernel does not translate to LLVM IR");
-  code->setTargetTriple(machine->getTargetTriple());
-  code->setDataLayout(machine->createDataLayout());
   // As on the CPU, denormals are zeros.
   for (llvm::Function &function : *code)
     if (!function.isDeclaration())
@@ -125,10 +116,7 @@ heddle::emitDeviceCode(mlir::ModuleOp module,
     header.append(reinterpret_cast<const char *>(&size), sizeof size);
     return header + std::string(text);
   }
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
-                                   llvm::CodeGenFileType::AssemblyFile))
+  if (!emitModule(*code, *machine, llvm::CodeGenFileType::AssemblyFile, stream))
     return makeError("this build of LLVM cannot write PTX");
-  passes.run(*code);
   return std::string(text);
 }

@@ -1,4 +1,4 @@
-//===- LlvmMachine.cpp - LLVM's target machine and analyses ---------------===//
+//===- LlvmMachine.cpp - LLVM's target machine, and code of it ------------===//
 //
 // LLVM registers a target once in a process, without a lock. TargetSelect.h
 // declares the functions of the default target alone, hence the declarations.
@@ -6,6 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Machine/LlvmMachine.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -52,6 +56,30 @@ heddle::createTargetMachine(const LlvmMachine &machine) {
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, machine.cpu, machine.features, options, machine.relocation,
       /*CM=*/std::nullopt, machine.level));
+}
+
+std::unique_ptr<llvm::Module>
+heddle::translateModule(mlir::ModuleOp module, llvm::LLVMContext &context,
+                        const llvm::TargetMachine &machine) {
+  mlir::registerBuiltinDialectTranslation(*module.getContext());
+  mlir::registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> code =
+      mlir::translateModuleToLLVMIR(module, context);
+  if (!code)
+    return nullptr;
+  code->setTargetTriple(machine.getTargetTriple());
+  code->setDataLayout(machine.createDataLayout());
+  return code;
+}
+
+bool heddle::emitModule(llvm::Module &module, llvm::TargetMachine &machine,
+                        llvm::CodeGenFileType form,
+                        llvm::raw_pwrite_stream &stream) {
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr, form))
+    return false;
+  passes.run(module);
+  return true;
 }
 
 ModuleAnalyses::ModuleAnalyses(llvm::TargetMachine &machine)

@@ -1,8 +1,9 @@
-//===- LlvmMachine.h - LLVM's target machine and analyses -------*- C++ -*-===//
+//===- LlvmMachine.h - LLVM's target machine, and code of it ----*- C++ -*-===//
 
 #ifndef HEDDLE_LIB_CODEGEN_MACHINE_LLVMMACHINE_H
 #define HEDDLE_LIB_CODEGEN_MACHINE_LLVMMACHINE_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
@@ -28,6 +29,17 @@ struct LlvmMachine {
 /// FPOpFusion::Strict would take apart).
 std::unique_ptr<llvm::TargetMachine>
 createTargetMachine(const LlvmMachine &machine);
+
+/// Translates a module of the LLVM dialect for a machine; null if it does not
+/// translate. The context has the translations of other dialects.
+std::unique_ptr<llvm::Module>
+translateModule(mlir::ModuleOp module, llvm::LLVMContext &context,
+                const llvm::TargetMachine &machine);
+
+/// Writes the machine's code of a module, or returns false if this build of
+/// LLVM cannot.
+bool emitModule(llvm::Module &module, llvm::TargetMachine &machine,
+                llvm::CodeGenFileType form, llvm::raw_pwrite_stream &stream);
 
 /// The analyses that passes of a module ask for.
 struct ModuleAnalyses {

@@ -13,13 +13,10 @@
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/Machine/LlvmMachine.h"
 #include "lib/CodeGen/Machine/SimplifyCode.h"
+#include "lib/Support/Error.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -31,12 +28,6 @@ LLD_HAS_DRIVER(elf)
 using namespace heddle;
 
 static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
-
-template <typename... Arguments>
-static llvm::Error failure(const char *format, Arguments... arguments) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), format,
-                                 arguments...);
-}
 
 static std::unique_ptr<llvm::TargetMachine>
 createHostMachine(llvm::StringRef cpu, llvm::StringRef features) {
@@ -59,9 +50,7 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
   std::unique_ptr<llvm::TargetMachine> machine =
       createHostMachine(isa.cpu, features);
   if (!machine)
-    return failure("this build of LLVM has no x86-64 target");
-  mlir::registerBuiltinDialectTranslation(*module.getContext());
-  mlir::registerLLVMDialectTranslation(*module.getContext());
+    return makeError("this build of LLVM has no x86-64 target");
   for (auto parameter :
        llvm::make_early_inc_range(module.getOps<ParameterOp>()))
     parameter.erase();
@@ -71,11 +60,9 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
         function.getLinkage() == mlir::LLVM::Linkage::External)
       function.setVisibility_(mlir::LLVM::Visibility::Hidden);
   std::unique_ptr<llvm::Module> translated =
-      mlir::translateModuleToLLVMIR(module, context);
+      translateModule(module, context, *machine);
   if (!translated)
-    return failure("the module does not translate to LLVM IR");
-  translated->setTargetTriple(machine->getTargetTriple());
-  translated->setDataLayout(machine->createDataLayout());
+    return makeError("the module does not translate to LLVM IR");
   for (llvm::Function &function : *translated)
     if (!function.isDeclaration()) {
       function.addFnAttr("target-cpu", isa.cpu);
@@ -97,14 +84,12 @@ llvm::Expected<ObjectBytes> heddle::emitObjectCode(llvm::Module &module,
       createHostMachine(cpu, features);
   ObjectBytes code;
   llvm::raw_svector_ostream stream(code);
-  llvm::legacy::PassManager passes;
-  if (!machine ||
-      machine->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
-                                   form == ObjectForm::Assembly
-                                       ? llvm::CodeGenFileType::AssemblyFile
-                                       : llvm::CodeGenFileType::ObjectFile))
-    return failure("this build of LLVM cannot emit x86-64 code");
-  passes.run(module);
+  if (!machine || !emitModule(module, *machine,
+                              form == ObjectForm::Assembly
+                                  ? llvm::CodeGenFileType::AssemblyFile
+                                  : llvm::CodeGenFileType::ObjectFile,
+                              stream))
+    return makeError("this build of LLVM cannot emit x86-64 code");
   return code;
 }
 
@@ -147,8 +132,7 @@ heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
   int descriptor;
   if (std::error_code error =
           llvm::sys::fs::createTemporaryFile("heddle", "a", descriptor, input))
-    return failure("cannot create a temporary archive: %s",
-                   error.message().c_str());
+    return makeError("cannot create a temporary archive: " + error.message());
   TemporaryFile removeInput(input);
   {
     llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
@@ -157,14 +141,14 @@ heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
     if (stream.has_error()) {
       std::error_code error = stream.error();
       stream.clear_error();
-      return failure("cannot write the temporary archive '%s': %s",
-                     input.c_str(), error.message().c_str());
+      return makeError("cannot write the temporary archive '" + input +
+                       "': " + error.message());
     }
   }
   if (std::error_code error =
           llvm::sys::fs::createTemporaryFile("heddle", "so", output))
-    return failure("cannot create a temporary shared object: %s",
-                   error.message().c_str());
+    return makeError("cannot create a temporary shared object: " +
+                     error.message());
   TemporaryFile removeOutput(output);
 
   const char *arguments[] = {"ld.lld",          "-shared",     "-Bsymbolic",
@@ -176,13 +160,13 @@ heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
   lld::Result result =
       lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0)
-    return failure("cannot link the compiled code: %s", messages.c_str());
+    return makeError("cannot link the compiled code: " + messages);
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> linked =
       llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                   /*RequiresNullTerminator=*/false);
   if (!linked)
-    return failure("cannot read the shared object '%s': %s", output.c_str(),
-                   linked.getError().message().c_str());
+    return makeError("cannot read the shared object '" + output +
+                     "': " + linked.getError().message());
   llvm::StringRef bytes = (*linked)->getBuffer();
   return ObjectBytes(bytes.begin(), bytes.end());
 }
