@@ -107,8 +107,13 @@ static Result<EarlyStopping> parseRule(const std::string &name,
                                        const std::string &text) {
   if (std::optional<EarlyStopping> rule = parseEarlyStopping(text))
     return *rule;
-  return Status::error(name, " has the value '", text,
-                       "', expected true, false, never or shrink");
+  std::string expected;
+  for (size_t i = 0, count = std::size(kEarlyStoppingNames); i < count; ++i) {
+    expected += i == 0 ? "" : i + 1 < count ? ", " : " or ";
+    expected += kEarlyStoppingNames[i];
+  }
+  return Status::error(name, " has the value '", text, "', expected ",
+                       expected);
 }
 /// The value of a search setting, by its kind.
 template <SettingKind Kind>
@@ -143,8 +148,6 @@ static Status readSearch(SettingValues &values, const std::string &name,
 // The table
 //===----------------------------------------------------------------------===//
 
-static constexpr const char *kText = "Text", *kMachine = "Machine";
-
 static constexpr Row kSearchRows[] = {
 #define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
   {{setting::FIELD.name, setting::FIELD.value, setting::FIELD.group,           \
@@ -155,55 +158,55 @@ static constexpr Row kSearchRows[] = {
 };
 
 static constexpr Row kOtherRows[] = {
-    {{"split", nullptr, kText,
+    {{"split", nullptr, kTextGroup,
       "translate running text sentence by sentence; white space stays; "
       "browser in place of true cuts as browsers do, at . ? ! alone"},
      readSplit},
-    {{"ids", nullptr, kText,
+    {{"ids", nullptr, kTextGroup,
       "texts are token ids, in and out, also those of targets and bad "
       "words"},
      readSwitch<&SettingValues::ids>},
-    {{"source-language", "NAME", kText,
+    {{"source-language", "NAME", kTextGroup,
       "the language of the input, as pt_XX or pt, for models of many languages "
       "(default: what the model says)"},
      readLanguage<&SettingValues::sourceLanguage>},
-    {{"target-language", "NAME", kText,
+    {{"target-language", "NAME", kTextGroup,
       "the language to translate into, likewise"},
      readLanguage<&SettingValues::targetLanguage>},
-    {{"max-source", "N", kText,
+    {{"max-source", "N", kTextGroup,
       "refuse lines of more than N tokens, the end included (default: "
       "what the model says); time grows with their square"},
      readNumber<&SettingValues::maxSource, 1, kMostTokensAsked>},
-    {{"on-error", "stop|skip|crop", kText,
+    {{"on-error", "stop|skip|crop", kTextGroup,
       "what to do about a line that the model cannot take: stop there, "
       "skip it (its answer is empty), or crop it to the most tokens a "
       "line may have; skipped and cropped lines are counted (default: "
       "stop, unless the model says crop)"},
      readOnError},
-    {{"global", "POSITIONS", kText,
+    {{"global", "POSITIONS", kTextGroup,
       "positions of tokens that attend to all tokens and that all tokens "
       "attend to, as 0,5,9 or none (default 0), if the model has global "
       "tokens"},
      readGlobalTokens},
-    {{"batch", "N", kMachine,
+    {{"batch", "N", kMachineGroup,
       "run at most N sentences together (default 16, or fewer if "
       "otherwise workers would have nothing to do)"},
      readNumber<&SettingValues::batch, 1, kMostSentences>},
-    {{"threads", "N", kMachine,
+    {{"threads", "N", kMachineGroup,
       "share the work of a batch among N threads (default 1)"},
      readNumber<&SettingValues::threads, 1, kMostWorkers>},
-    {{"workers", "N|all", kMachine,
+    {{"workers", "N|all", kMachineGroup,
       "run N batches at the same time, each on threads of its own; all: as "
       "many as the cores divided by --threads (default: all, or 1 for a "
       "session of the library)"},
      readWorkers},
-    {{"max-memory", "MIB", kMachine,
+    {{"max-memory", "MIB", kMachineGroup,
       "limit what the process may allocate beside the file's weights, "
       "or on a GPU what batches may take of its memory: batches become "
       "smaller, workers fewer unless their number is given, and a line "
       "that needs more is refused"},
      readMaxMemory},
-    {{"profile", nullptr, kMachine,
+    {{"profile", nullptr, kMachineGroup,
       "count how often each CPU kernel runs, its work and its time"},
      readSwitch<&SettingValues::profile>},
 };

@@ -46,9 +46,18 @@ inline constexpr double kLeastNumber = std::numeric_limits<float>::min();
 /// become better at any length. Marian's search has another rule: each
 /// hypothesis that finishes takes its beam along, until no beam is left.
 enum class EarlyStopping { AtOnce, WhenUnlikely, Never, Shrink };
-/// The first three as transformers calls them.
-inline constexpr std::string_view kEarlyStoppingNames[] = {"true", "false",
-                                                           "never", "shrink"};
+/// Their names as --help shows them, the first three as transformers has them.
+inline constexpr const char *kEarlyStoppingValue = "true|false|never|shrink";
+
+/// The name at `index` among names with bars between.
+constexpr std::string_view nameAmong(std::string_view names, int index) {
+  for (; index > 0; --index)
+    names.remove_prefix(names.find('|') + 1);
+  return names.substr(0, names.find('|'));
+}
+inline constexpr std::string_view kEarlyStoppingNames[] = {
+    nameAmong(kEarlyStoppingValue, 0), nameAmong(kEarlyStoppingValue, 1),
+    nameAmong(kEarlyStoppingValue, 2), nameAmong(kEarlyStoppingValue, 3)};
 
 /// What a setting holds, and its form in the manifest. A module has i32 for
 /// integers, floats for numbers.
@@ -81,7 +90,8 @@ using Seed = uint64_t;
 
 /// Groups of flags in --help.
 inline constexpr const char *kSearchGroup = "Search",
-                            *kSamplesGroup = "Samples";
+                            *kSamplesGroup = "Samples", *kTextGroup = "Text",
+                            *kMachineGroup = "Machine";
 
 /// What is said of a setting; null is for none.
 struct Setting {
@@ -95,8 +105,10 @@ struct Setting {
   double low = 0, high = kUnbounded;
   /// What a caller may say, too, though it is less than `low`.
   double callerLow = 0;
-  /// Its field in Hugging Face's files.
-  const char *huggingFace = nullptr;
+  /// Its field in Hugging Face's files, and PretrainedConfig's default of it as
+  /// JSON: a config.json that has another value may govern. Null where
+  /// GenerationConfig alone has the field.
+  const char *huggingFace = nullptr, *configDefault = nullptr;
   /// What errors of SearchOptions call it in place of `name`.
   const char *noun = nullptr;
   /// As in heddle_setting. The flag is this name behind "--".
@@ -126,9 +138,11 @@ struct Setting {
     row.callerLow = 0;
     return row;
   }
-  constexpr Setting inHuggingFace(const char *field) const {
+  constexpr Setting inHuggingFace(const char *field,
+                                  const char *byDefault = nullptr) const {
     Setting row = *this;
     row.huggingFace = field;
+    row.configDefault = byDefault;
     return row;
   }
   constexpr Setting inSentences(const char *itsNoun) const {

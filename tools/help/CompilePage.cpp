@@ -5,11 +5,13 @@
 
 using namespace heddle;
 
+static constexpr const char *kModel = "The model", *kOutput = "What is written",
+                            *kMachine = "Machines", *kTypes = "Types",
+                            *kAttention = "Attention",
+                            *kInside = "Looking inside",
+                            *kAbout = "About the compiler";
+
 static std::vector<Flag> getFlags() {
-  static const std::string kModel = "The model", kOutput = "What is written",
-                           kMachine = "Machines", kTypes = "Types",
-                           kAttention = "Attention", kInside = "Looking inside",
-                           kAbout = "About the compiler";
   return {
       {"--weights", "FILE", kModel,
        "tensors of a .mlir module: safetensors or .bin"},
@@ -102,8 +104,8 @@ ToolPage heddle::getCompilePage() {
       "heddle-compile bart-large --dtype bf16 --target native -o bart.heddle",
       "heddle-compile layer.mlir --weights layer.safetensors -o layer.heddle",
       "heddle-compile bart-large --explore passes.html"};
-  page.groups = {"The model", "What is written", "Machines",          "Types",
-                 "Attention", "Looking inside",  "About the compiler"};
+  page.groups = {kModel,     kOutput, kMachine, kTypes,
+                 kAttention, kInside, kAbout};
   page.flags = getFlags();
   page.foreign = {
       {{"--output", "--out", "--output-file", "--output_file", "--output-dir",
@@ -114,6 +116,7 @@ ToolPage heddle::getCompilePage() {
        "is '--dtype' meant?"},
       {{"-i", "--input", "-m", "--model", "--models"},
        "the model has no flag: " + page.usage},
+      // Those that people try here, not all that heddle-run has.
       {{"--beam", "--batch", "--threads", "--workers", "--ids", "--max-length",
         "--min-length", "--length-penalty", "--device", "--scores", "--n-best",
         "--sample", "--prefix", "--profile", "--info"},

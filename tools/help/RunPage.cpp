@@ -2,57 +2,61 @@
 
 #include "tools/help/RunPage.h"
 
+#include "runtime/artifact/SearchSettings.h"
 #include "runtime/heddle.h"
 
 using namespace heddle;
 
+/// The groups of flags that no setting has.
+static constexpr const char *kJobs = "Other jobs", *kAbout = "About a run";
+
 /// The flags that no setting has, behind the settings of their group.
 static std::vector<Flag> getOwnFlags() {
-  static const std::string kJobs = "Other jobs", kAbout = "About a run";
-  return {
-      {"--allow", "FILE", "Search",
-       "generate only the words of FILE, or its ids with --ids: one "
-       "line for all inputs, or a line for each"},
-      {"--bad-words", "FILE", "Search",
-       "never generate the sequences of FILE, one a line"},
-      {"--prefix", "FILE", "Search", "begin each target with its line of FILE"},
-      {"--split", "browser", "Text",
-       "translate running text sentence by sentence; white space and "
-       "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
-       /*isValueOptional=*/true},
-      {"--score", "FILE", kJobs,
-       "print the log-probability of each line of FILE as a "
-       "translation, a tab and that of each token; at the end, the "
-       "perplexity of all on standard error"},
-      {"--teacher", "FILE", kJobs,
-       "with --logits: feed the decoder the target ids of FILE, one "
-       "line for each input"},
-      {"--logits", "FILE.npy", kJobs,
-       "with --teacher: write the logits, float32 [lines, longest, "
-       "vocabulary]"},
-      {"--form", "full|step|chunk", kJobs,
-       "with --teacher: compute all positions at once (full, the "
-       "default), by decode steps, or by prefill (chunk)"},
-      {"--hidden", "FILE.npy", kJobs,
-       "write the encoder's output for each line instead of translating "
-       "it, float32 [lines, longest, width]"},
-      {"--device", "cpu|cuda|auto", "Machine",
-       "run on the CPU, on the first NVIDIA GPU, or (auto, the default) "
-       "on the GPU if the model has code for it and it works"},
-      {"--profile", "FILE", kAbout,
-       "print at the end, on standard error, how long each CPU kernel "
-       "took and how close it came to this machine's peaks, which takes "
-       "a second to measure; FILE gets the same as JSON, FILE.html a "
-       "page with layers",
-       /*isValueOptional=*/true},
-      {"--verify", "", kAbout,
-       "also check the weights, and that padding between sections is zero"},
-      {"--info", "", kAbout,
-       "print what the file holds, and the memory that a sentence needs to "
-       "decode, at --max-length positions if given"},
-      {"--license", "", kAbout, "print the notices of what is linked in"},
-      {"--help", "", kAbout, "print this; -h does, too"},
-      {"--version", "", kAbout, "print the version"}};
+  return {{"--allow", "FILE", kSearchGroup,
+           "generate only the words of FILE, or its ids with --ids: one "
+           "line for all inputs, or a line for each"},
+          {"--bad-words", "FILE", kSearchGroup,
+           "never generate the sequences of FILE, one a line"},
+          {"--prefix", "FILE", kSearchGroup,
+           "begin each target with its line of FILE"},
+          {"--split", "browser", kTextGroup,
+           "translate running text sentence by sentence; white space and "
+           "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
+           /*isValueOptional=*/true},
+          {"--score", "FILE", kJobs,
+           "print the log-probability of each line of FILE as a "
+           "translation, a tab and that of each token; at the end, the "
+           "perplexity of all on standard error"},
+          {"--teacher", "FILE", kJobs,
+           "with --logits: feed the decoder the target ids of FILE, one "
+           "line for each input"},
+          {"--logits", "FILE.npy", kJobs,
+           "with --teacher: write the logits, float32 [lines, longest, "
+           "vocabulary]"},
+          {"--form", "full|step|chunk", kJobs,
+           "with --teacher: compute all positions at once (full, the "
+           "default), by decode steps, or by prefill (chunk)"},
+          {"--hidden", "FILE.npy", kJobs,
+           "write the encoder's output for each line instead of translating "
+           "it, float32 [lines, longest, width]"},
+          {"--device", "cpu|cuda|auto", kMachineGroup,
+           "run on the CPU, on the first NVIDIA GPU, or (auto, the default) "
+           "on the GPU if the model has code for it and it works"},
+          {"--profile", "FILE", kAbout,
+           "print at the end, on standard error, how long each CPU kernel "
+           "took and how close it came to this machine's peaks, which takes "
+           "a second to measure; FILE gets the same as JSON, FILE.html a "
+           "page with layers",
+           /*isValueOptional=*/true},
+          {"--verify", "", kAbout,
+           "also check the weights, and that padding between sections is "
+           "zero"},
+          {"--info", "", kAbout,
+           "print what the file holds, and the memory that a sentence needs to "
+           "decode, at --max-length positions if given"},
+          {"--license", "", kAbout, "print the notices of what is linked in"},
+          {"--help", "", kAbout, "print this; -h does, too"},
+          {"--version", "", kAbout, "print the version"}};
 }
 
 static std::vector<Flag> getFlags() {
@@ -88,8 +92,8 @@ ToolPage heddle::getRunPage(const std::string &program) {
       "of the search or of samples, its value is the default.";
   page.examples = {use + " \"Good morning.\"",
                    use + " --beam 4 <in.txt >out.txt", use + " --info"};
-  page.groups = {"Search",  "Samples",    "Text",
-                 "Machine", "Other jobs", "About a run"};
+  page.groups = {kSearchGroup,  kSamplesGroup, kTextGroup,
+                 kMachineGroup, kJobs,         kAbout};
   page.flags = getFlags();
   page.foreign = {
       {{"-i", "--input"},

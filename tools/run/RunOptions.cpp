@@ -9,6 +9,7 @@
 #include "tools/run/RunOptions.h"
 
 #include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/SearchSettings.h"
 #include "tools/FlagValue.h"
 #include "tools/UnknownFlag.h"
 #include "tools/help/RunPage.h"
@@ -365,8 +366,8 @@ Status Parser::checkTranslates() const {
     const heddle_setting *setting = findSetting(flag);
     if (flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
         flag == "--split" ||
-        (setting && (setting->group == std::string_view("Search") ||
-                     setting->group == std::string_view("Samples"))))
+        (setting && (setting->group == std::string_view(kSearchGroup) ||
+                     setting->group == std::string_view(kSamplesGroup))))
       return refuse(flag);
   }
   return Status::success();

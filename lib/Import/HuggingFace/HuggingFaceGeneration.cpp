@@ -45,40 +45,30 @@ static bool forcesBos(ConfigReader &config, const HuggingFaceConfig &model) {
 
 namespace {
 struct DefaultSetting {
-  StringLiteral field;
+  StringRef field;
   json::Value value;
 };
 } // namespace
 
 /// The settings that config.json may govern with, and PretrainedConfig's
-/// defaults of them.
+/// defaults of them: those of rows, and those that Heddle lacks.
 static ArrayRef<DefaultSetting> getDefaults() {
-  static const DefaultSetting defaults[] = {
-      {"max_length", 20},
-      {"min_length", 0},
-      {"do_sample", false},
-      {"early_stopping", false},
-      {"num_beams", 1},
-      {"temperature", 1},
-      {"top_k", 50},
-      {"top_p", 1},
-      {"typical_p", 1},
-      {"repetition_penalty", 1},
-      {"length_penalty", 1},
-      {"no_repeat_ngram_size", 0},
-      {"encoder_no_repeat_ngram_size", 0},
-      {"bad_words_ids", nullptr},
-      {"num_return_sequences", 1},
-      {"output_scores", false},
-      {"return_dict_in_generate", false},
-      {"forced_bos_token_id", nullptr},
-      {"forced_eos_token_id", nullptr},
-      {"remove_invalid_values", false},
-      {"exponential_decay_length_penalty", nullptr},
-      {"suppress_tokens", nullptr},
-      {"begin_suppress_tokens", nullptr},
-      {"num_beam_groups", 1},
-      {"diversity_penalty", 0}};
+  static const std::vector<DefaultSetting> defaults = [] {
+    std::vector<DefaultSetting> all = {
+        {"typical_p", 1},
+        {"encoder_no_repeat_ngram_size", 0},
+        {"output_scores", false},
+        {"return_dict_in_generate", false},
+        {"remove_invalid_values", false},
+        {"exponential_decay_length_penalty", nullptr},
+        {"num_beam_groups", 1},
+        {"diversity_penalty", 0}};
+    for (const Setting &setting : kSearchSettings)
+      if (setting.configDefault)
+        all.push_back({setting.huggingFace,
+                       cantFail(json::parse(setting.configDefault))});
+    return all;
+  }();
   return defaults;
 }
 
@@ -130,14 +120,16 @@ static void takeDecoderSettings(ConfigReader &config, const DefaultIds &ids) {
 /// transformers means that, but fails if one of these is null in a
 /// config.json that governs; other nulls there are the library's defaults.
 static bool leavesNulls(ConfigReader &config) {
-  return any_of(ArrayRef<StringLiteral>{"early_stopping", "max_length",
-                                        "num_beams", "decoder_early_stopping",
-                                        "decoder_max_length",
-                                        "decoder_num_beams"},
-                [&](StringRef field) {
-                  const json::Value *value = config.read(field);
-                  return value && value->getAsNull();
-                });
+  auto isNull = [&](const Twine &field) {
+    const json::Value *value = config.read(field.str());
+    return value && value->getAsNull();
+  };
+  return any_of(
+      ArrayRef{setting::earlyStopping, setting::maxLength, setting::beams},
+      [&](const Setting &setting) {
+        StringRef field = setting.huggingFace;
+        return isNull(field) || isNull("decoder_" + field);
+      });
 }
 
 /// GenerationConfig.validate, which from_pretrained runs on both files, whether
