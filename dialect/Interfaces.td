@@ -68,6 +68,12 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
     }], "int64_t", "stride", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return 1;">,
     InterfaceMethod<[{
+      Whether the op itself may compare the position of a query, masks among its
+      operands not counted. Queries from `take_rows` have none, and no mask that
+      does. The default is that it may.
+    }], "bool", "knowsQueries", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return true;">,
+    InterfaceMethod<[{
       Operands of the op itself that have an element for each sentence. The
       default is none.
     }], "::llvm::SmallVector<::mlir::Value>", "operandsOfSentences", (ins),

@@ -93,20 +93,11 @@ bool heddle::hasTakenQueries(AttentionOp op) {
   return comeFrom<TakeRowsOp>(op.getQuery());
 }
 
-/// Whether a mask may depend on the position of the query, what it is made of
-/// not counted.
-static bool knowsQueries(Operation *mask) {
-  if (auto global = dyn_cast<MaskGlobalOp>(mask))
-    return !global.getColumns();
-  return !isa<MaskFullOp, MaskEmptyOp, MaskPaddingOp, MaskPrefixOp, MaskAndOp,
-              MaskOrOp, MaskNotOp>(mask);
-}
-
 LogicalResult heddle::verifyTaken(AttentionOp op) {
   if (!hasTakenQueries(op))
     return success();
   for (Operation *mask : masksOf(op)) {
-    if (!knowsQueries(mask))
+    if (!cast<MaskOpInterface>(mask).knowsQueries())
       continue;
     InFlightDiagnostic error = op.emitOpError(
         "has queries from 'take_rows', which have no positions of their own, "

@@ -176,6 +176,7 @@ Reach MaskGlobalOp::reach() {
   return {0, getColumns() ? std::optional(count - 1) : std::nullopt, count};
 }
 bool MaskGlobalOp::containsBand(Reach) { return false; }
+bool MaskGlobalOp::knowsQueries() { return !getColumns(); }
 
 //===----------------------------------------------------------------------===//
 // segments

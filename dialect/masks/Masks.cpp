@@ -140,6 +140,7 @@ static int64_t strideOf(Value mask) {
 Reach MaskAndOp::reach() { return reachOf(getMask()); }
 int64_t MaskAndOp::stride() { return strideOf(getMask()); }
 bool MaskAndOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
+bool MaskAndOp::knowsQueries() { return false; }
 
 Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.logicalOr(lanes.contains(getLhs(), point),
@@ -163,6 +164,7 @@ KeySegment MaskOrOp::segmentAt(OpBuilder &builder, Location loc,
 Reach MaskOrOp::reach() { return reachOf(getMask()); }
 int64_t MaskOrOp::stride() { return strideOf(getMask()); }
 bool MaskOrOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
+bool MaskOrOp::knowsQueries() { return false; }
 
 Value MaskNotOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.logicalNot(lanes.contains(getOperand(), point));
@@ -196,6 +198,7 @@ KeySegment MaskNotOp::segmentAt(OpBuilder &builder, Location loc,
 }
 Reach MaskNotOp::reach() { return {}; }
 bool MaskNotOp::containsBand(Reach) { return false; }
+bool MaskNotOp::knowsQueries() { return false; }
 
 //===----------------------------------------------------------------------===//
 // Folding and canonicalisation

@@ -22,12 +22,12 @@ class Transformer_MaskOp<string mnemonic, list<Trait> traits = [],
   let results = (outs Transformer_Mask:$mask);
 }
 
-def MaskFullOp : Transformer_MaskOp<"full"> {
+def MaskFullOp : Transformer_MaskOp<"full", [], ["knowsQueries"]> {
   let summary = "every pair";
   let assemblyFormat = "attr-dict";
 }
 
-def MaskEmptyOp : Transformer_MaskOp<"empty"> {
+def MaskEmptyOp : Transformer_MaskOp<"empty", [], ["knowsQueries"]> {
   let summary = "no pair";
   let description = [{
     A query without keys yields 0 on every path; attention with an empty mask
@@ -42,7 +42,8 @@ def MaskCausalOp : Transformer_MaskOp<"causal"> {
 }
 
 def MaskPaddingOp
-    : Transformer_MaskOp<"padding", [], ["operandsOfSentences"]> {
+    : Transformer_MaskOp<"padding", [],
+                         ["knowsQueries", "operandsOfSentences"]> {
   let summary = "keys inside the batch element's length: j < lengths[b]";
   let description = [{
     ```mlir
@@ -53,7 +54,7 @@ def MaskPaddingOp
   let assemblyFormat = "$lengths attr-dict `:` type($lengths)";
 }
 
-def MaskPrefixOp : Transformer_MaskOp<"prefix"> {
+def MaskPrefixOp : Transformer_MaskOp<"prefix", [], ["knowsQueries"]> {
   let summary = "the first keys, for every query: j < length";
   let description = [{
     `or(causal, prefix)` is the mask of a prefix language model (Raffel et al.
@@ -109,7 +110,8 @@ def MaskWindowOp
 }
 
 def MaskGlobalOp
-    : Transformer_MaskOp<"global", [], ["segmentAt", "operandsOfSentences"]> {
+    : Transformer_MaskOp<"global", [],
+                         ["segmentAt", "knowsQueries", "operandsOfSentences"]> {
   let summary = "rows and columns of some tokens";
   let description = [{
     Tokens of the set see all keys, and all queries see them: i in G or j in G, as
@@ -356,7 +358,8 @@ def MaskRandomTokensOp
 }
 
 class Transformer_BinaryMaskOp<string mnemonic>
-    : Transformer_MaskOp<mnemonic, [Commutative], ["segmentAt", "stride"]> {
+    : Transformer_MaskOp<mnemonic, [Commutative],
+                         ["segmentAt", "stride", "knowsQueries"]> {
   let arguments = (ins Transformer_Mask:$lhs, Transformer_Mask:$rhs);
   let assemblyFormat = "$lhs `,` $rhs attr-dict";
   let hasFolder = 1;
@@ -379,7 +382,7 @@ def MaskOrOp : Transformer_BinaryMaskOp<"or"> {
   }];
 }
 
-def MaskNotOp : Transformer_MaskOp<"not", [], ["segmentAt"]> {
+def MaskNotOp : Transformer_MaskOp<"not", [], ["segmentAt", "knowsQueries"]> {
   let summary = "pairs outside a mask";
   let description = [{
     `not(not(x))` folds to x; `not(full)` canonicalises to empty and back.

@@ -26,6 +26,7 @@ KeyRanges MaskFullOp::keyRanges(OpBuilder &builder, Location loc,
 }
 Reach MaskFullOp::reach() { return {}; }
 bool MaskFullOp::containsBand(Reach) { return true; }
+bool MaskFullOp::knowsQueries() { return false; }
 
 Value MaskEmptyOp::contains(Lanes &lanes, const MaskPoint &) {
   return lanes.i1(false);
@@ -35,6 +36,7 @@ KeyRanges MaskEmptyOp::keyRanges(OpBuilder &, Location, const QueryBlock &) {
 }
 Reach MaskEmptyOp::reach() { return {0, 0}; }
 bool MaskEmptyOp::containsBand(Reach) { return false; }
+bool MaskEmptyOp::knowsQueries() { return false; }
 
 Value MaskCausalOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.lessOrEqual(point.j, point.i);
@@ -67,6 +69,7 @@ SmallVector<Value> MaskPaddingOp::operandsOfSentences() {
 }
 Reach MaskPaddingOp::reach() { return {}; }
 bool MaskPaddingOp::containsBand(Reach) { return false; }
+bool MaskPaddingOp::knowsQueries() { return false; }
 
 //===----------------------------------------------------------------------===//
 // prefix, window
@@ -86,6 +89,7 @@ Reach MaskPrefixOp::reach() {
   return {0, length - 1, length};
 }
 bool MaskPrefixOp::containsBand(Reach) { return false; }
+bool MaskPrefixOp::knowsQueries() { return false; }
 
 /// The value of a head in a list of one for each, or one for all.
 static int64_t ofHead(ArrayRef<int64_t> values, size_t head) {

@@ -39,6 +39,7 @@ Value SameOp::contains(Lanes &lanes, const MaskPoint &point) {
 Value OfHeadOp::contains(Lanes &lanes, const MaskPoint &point) {
   return haveSameParity(lanes, point.h, point.j);
 }
+bool OfHeadOp::knowsQueries() { return false; }
 
 extern "C" LLVM_ATTRIBUTE_WEAK DialectPluginLibraryInfo
 mlirGetDialectPluginInfo() {

@@ -26,7 +26,7 @@ def SameOp : Op<Parity_Dialect, "same", [
 }
 
 def OfHeadOp : Op<Parity_Dialect, "of_head", [
-      Pure, DeclareOpInterfaceMethods<MaskOpInterface>
+      Pure, DeclareOpInterfaceMethods<MaskOpInterface, ["knowsQueries"]>
     ]> {
   let summary = "keys of the head's parity: 2 divides h - j";
   let results = (outs Transformer_Mask:$mask);
