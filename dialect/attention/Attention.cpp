@@ -262,30 +262,10 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 ParseResult heddle::parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
                                     Region &region) {
-  MLIRContext *context = parser.getContext();
-  kind = NormalizerAttr::get(context, Normalizer::Softmax);
-  if (failed(parser.parseOptionalKeyword("normalizer")))
-    return success();
-  OptionalParseResult parsed = parser.parseOptionalRegion(region);
-  if (parsed.has_value()) {
-    kind = NormalizerAttr::get(context, Normalizer::Region);
-    return parsed.value();
-  }
-  StringRef keyword;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  std::optional<Normalizer> value = symbolizeNormalizer(keyword);
-  if (!value || *value == Normalizer::Region)
-    return parser.emitError(loc, "expected softmax, sum, none or a region, "
-                                 "found '")
-           << keyword << "'";
-  kind = NormalizerAttr::get(context, *value);
-  loc = parser.getCurrentLocation();
-  if (parser.parseOptionalRegion(region).has_value())
-    return parser.emitError(loc, "expected no region beside '")
-           << keyword << "', which says what the normalizer is";
-  return success();
+  kind = NormalizerAttr::get(parser.getContext(), Normalizer::Softmax);
+  return parseKindOrRegion(parser, kind, region,
+                           {"normalizer", "softmax, sum, none or a region",
+                            "what the normalizer is"});
 }
 
 void heddle::printNormalizer(OpAsmPrinter &printer, Operation *,

@@ -15,6 +15,45 @@
 
 namespace heddle {
 
+/// The assembly of a function that an op knows by a name, or that the model
+/// writes as a region: (keyword (name | region))?. The last case of its
+/// enumeration is `Region`.
+struct KindOrRegionSyntax {
+  llvm::StringRef keyword;
+  /// What may stand behind it, and what that says, for errors.
+  llvm::StringRef choices, meaning;
+};
+
+/// `kind` has its default, which stays where there is no keyword.
+template <typename KindAttr>
+mlir::ParseResult parseKindOrRegion(mlir::OpAsmParser &parser, KindAttr &kind,
+                                    mlir::Region &region,
+                                    const KindOrRegionSyntax &syntax) {
+  using Kind = decltype(kind.getValue());
+  mlir::MLIRContext *context = parser.getContext();
+  if (failed(parser.parseOptionalKeyword(syntax.keyword)))
+    return mlir::success();
+  mlir::OptionalParseResult parsed = parser.parseOptionalRegion(region);
+  if (parsed.has_value()) {
+    kind = KindAttr::get(context, Kind::Region);
+    return parsed.value();
+  }
+  llvm::StringRef name;
+  llvm::SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return mlir::failure();
+  std::optional<Kind> value = symbolizeEnum<Kind>(name);
+  if (!value || *value == Kind::Region)
+    return parser.emitError(loc, "expected ")
+           << syntax.choices << ", found '" << name << "'";
+  kind = KindAttr::get(context, *value);
+  loc = parser.getCurrentLocation();
+  if (parser.parseOptionalRegion(region).has_value())
+    return parser.emitError(loc, "expected no region beside '")
+           << name << "', which says " << syntax.meaning;
+  return mlir::success();
+}
+
 mlir::ParseResult parseNormalizer(mlir::OpAsmParser &parser,
                                   NormalizerAttr &kind, mlir::Region &region);
 void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
@@ -35,6 +74,9 @@ llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Region &region,
                                  llvm::ArrayRef<mlir::Type> expected,
                                  mlir::Type yielded = {});
+/// Verifies regions of scores and of their weights.
+llvm::LogicalResult verifyScoreRegions(mlir::Operation *op, mlir::Region &score,
+                                       mlir::Region &normalizer);
 
 /// The type of probabilities that multiply values of type `values`: `values`,
 /// or f32 if its range is too small. Softmax gives about 1 at most, and much

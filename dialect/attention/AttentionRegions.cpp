@@ -111,16 +111,22 @@ LogicalResult heddle::verifyRegion(Operation *op, StringRef name,
   return success();
 }
 
-LogicalResult AttentionOp::verifyRegions() {
-  Builder builder(getContext());
+LogicalResult heddle::verifyScoreRegions(Operation *op, Region &score,
+                                         Region &normalizer) {
+  Builder builder(op->getContext());
   Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  return failure(
+      failed(verifyRegion(op, "score", score, {f32, i32, i32, i32, i32})) ||
+      failed(verifyRegion(op, "normalizer", normalizer, {f32})));
+}
+
+LogicalResult AttentionOp::verifyRegions() {
+  Type f32 = Float32Type::get(getContext());
   return failure(
       failed(verifyRegion(*this, "similarity", getSimilarity(),
                           {VectorType::get(getQueryWidth(), f32),
                            VectorType::get(getKeyWidth(), f32)})) ||
-      failed(verifyRegion(*this, "score", getScore(),
-                          {f32, i32, i32, i32, i32})) ||
-      failed(verifyRegion(*this, "normalizer", getNormalizerRegion(), {f32})));
+      failed(verifyScoreRegions(*this, getScore(), getNormalizerRegion())));
 }
 
 int64_t heddle::similarityOperations(AttentionOp op, int64_t function) {

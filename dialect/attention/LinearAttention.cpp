@@ -385,30 +385,10 @@ SmallVector<Value> LinearAttentionReadOp::buildStep(OpBuilder &builder,
 
 ParseResult heddle::parseFeatures(OpAsmParser &parser, FeatureMapAttr &kind,
                                   Region &map) {
-  MLIRContext *context = parser.getContext();
-  kind = FeatureMapAttr::get(context, FeatureMap::Elu);
-  if (failed(parser.parseOptionalKeyword("features")))
-    return success();
-  OptionalParseResult parsed = parser.parseOptionalRegion(map);
-  if (parsed.has_value()) {
-    kind = FeatureMapAttr::get(context, FeatureMap::Region);
-    return parsed.value();
-  }
-  StringRef keyword;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  std::optional<FeatureMap> value = symbolizeFeatureMap(keyword);
-  if (!value || *value == FeatureMap::Region)
-    return parser.emitError(loc, "expected elu, relu, taylor or a region, "
-                                 "found '")
-           << keyword << "'";
-  kind = FeatureMapAttr::get(context, *value);
-  loc = parser.getCurrentLocation();
-  if (parser.parseOptionalRegion(map).has_value())
-    return parser.emitError(loc, "expected no region beside '")
-           << keyword << "', which says what the features are";
-  return success();
+  kind = FeatureMapAttr::get(parser.getContext(), FeatureMap::Elu);
+  return parseKindOrRegion(
+      parser, kind, map,
+      {"features", "elu, relu, taylor or a region", "what the features are"});
 }
 
 void heddle::printFeatures(OpAsmPrinter &printer, Operation *,

@@ -337,9 +337,8 @@ LogicalResult OnlineProbabilitiesOp::verify() {
 
 LogicalResult OnlineProbabilitiesOp::verifyRegions() {
   // online_probabilities_c5
-  Builder builder(getContext());
-  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
   if (!getSimilarity().empty()) {
+    Type f32 = Float32Type::get(getContext());
     int64_t widths[] = {memrefType(getQueries()).getDimSize(0),
                         widthOf(getKeys())};
     if (llvm::any_of(widths, ShapedType::isDynamic))
@@ -351,10 +350,7 @@ LogicalResult OnlineProbabilitiesOp::verifyRegions() {
                              VectorType::get(widths[1], f32)})))
       return failure();
   }
-  return failure(
-      failed(verifyRegion(*this, "score", getScore(),
-                          {f32, i32, i32, i32, i32})) ||
-      failed(verifyRegion(*this, "normalizer", getNormalizerRegion(), {f32})));
+  return verifyScoreRegions(*this, getScore(), getNormalizerRegion());
 }
 
 LogicalResult OnlinePairsOp::verify() {

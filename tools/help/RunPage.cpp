@@ -118,8 +118,7 @@ ToolPage heddle::getRunPage(const std::string &program) {
         "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
   page.exitStatus =
       "The exit code is 0 on success, even if --on-error skipped or cut lines, "
-      "1 "
-      "if the input, the file or the machine is at fault, and 2 if the "
+      "1 if the input, the file or the machine is at fault, and 2 if the "
       "command line is.";
   return page;
 }
