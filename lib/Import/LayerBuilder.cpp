@@ -71,6 +71,15 @@ SmallVector<Value> LayerBuilder::beginFunction(StringRef name,
   return SmallVector<Value>(body->getArguments());
 }
 
+SmallVector<Value> LayerBuilder::beginDecode(int64_t width,
+                                             int64_t vocabulary) {
+  return beginFunction("decode",
+                       {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
+                        {"memory", {"batch", "source"}, width},
+                        {"lengths", {"batch"}}},
+                       "logits", vocabulary, {"full", "step", "chunk"});
+}
+
 void LayerBuilder::endFunction(Value result) {
   func::ReturnOp::create(builder, function.getLoc(), result);
 }

@@ -49,6 +49,9 @@ public:
   beginFunction(llvm::StringRef name, llvm::ArrayRef<Argument> arguments,
                 llvm::StringRef resultName, int64_t resultWidth,
                 llvm::ArrayRef<llvm::StringRef> forms);
+  /// Begins @decode, whose memory has this width: the ids of targets, the
+  /// memory and the lengths of sources give logits.
+  llvm::SmallVector<mlir::Value> beginDecode(int64_t width, int64_t vocabulary);
   void endFunction(mlir::Value result);
 
   /// The tensor `name` of the checkpoint, or null when it has none.

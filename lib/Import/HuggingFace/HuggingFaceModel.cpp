@@ -140,12 +140,7 @@ Value HuggingFaceModel::finish(Value input, const std::string &side) {
 
 void HuggingFaceModel::buildDecode() {
   int64_t vocabulary = config.decoderVocabulary;
-  auto arguments =
-      layers.beginFunction("decode",
-                           {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
-                            {"memory", {"batch", "source"}, config.width},
-                            {"lengths", {"batch"}}},
-                           "logits", vocabulary, {"full", "step", "chunk"});
+  auto arguments = layers.beginDecode(config.width, vocabulary);
   Value memory = arguments[1];
   Value causal = layers.causalMask();
   Value mask = layers.paddingMask(arguments[2]);

@@ -261,12 +261,7 @@ Value MarianModel::outputBias() {
 }
 
 void MarianModel::buildDecode() {
-  auto arguments = layers.beginFunction(
-      "decode",
-      {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
-       {"memory", {"batch", "source"}, options.width},
-       {"lengths", {"batch"}}},
-      "logits", options.targetVocabulary, {"full", "step", "chunk"});
+  auto arguments = layers.beginDecode(options.width, options.targetVocabulary);
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value matrix = outputMatrix(/*asRows=*/false);
   layers.endFunction(layers.linear(states, matrix, outputBias()));

@@ -174,15 +174,12 @@ void describeAddedTokens(const AddedTokenTable &table,
   std::string ids, texts;
   std::vector<uint32_t> begins = {0};
   json::Array special;
-  auto append = [](std::string &section, const auto &value) {
-    section.append(reinterpret_cast<const char *>(&value), sizeof value);
-  };
   for (const auto &[id, form] : entries) {
     uint32_t flags = (form.stripsLeft ? format::kStripsLeft : 0) |
                      (form.stripsRight ? format::kStripsRight : 0) |
                      (form.isWord ? format::kIsWord : 0) |
                      (form.isNormalized ? format::kIsNormalized : 0);
-    append(ids, format::AddedToken{uint32_t(id), flags});
+    appendValues(ids, ArrayRef(format::AddedToken{uint32_t(id), flags}));
     texts += form.content;
     begins.push_back(uint32_t(texts.size()));
     if (form.isSpecial)
@@ -192,10 +189,10 @@ void describeAddedTokens(const AddedTokenTable &table,
   if (entries.empty())
     return;
   std::string section;
-  append(section, format::AddedHeader{uint32_t(entries.size()), 0});
+  appendValues(section,
+               ArrayRef(format::AddedHeader{uint32_t(entries.size()), 0}));
   section += ids;
-  for (uint32_t begin : begins)
-    append(section, begin);
+  appendValues(section, ArrayRef(begins));
   tokenizer.sections.push_back({"tokenizer.added", section + texts});
 }
 

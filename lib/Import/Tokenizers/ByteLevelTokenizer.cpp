@@ -74,10 +74,7 @@ static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files) {
     if (std::optional<SpecialToken> token = files.find(field, byDefault))
       appendSpecial(*token, special);
   }
-  if (files.additional)
-    appendSpecial(*files.additional, special);
-  for (const SpecialToken &token : files.extra)
-    appendSpecial(token, special);
+  appendOthers(files, special);
   return special;
 }
 

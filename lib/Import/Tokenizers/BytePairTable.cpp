@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/BytePairTable.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Support/Error.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -109,12 +110,6 @@ sortMerges(const BytePairVocabulary &vocabulary, const StringMap<uint32_t> &ids,
   return merges;
 }
 
-template <typename T>
-static void append(std::string &section, ArrayRef<T> values) {
-  section.append(reinterpret_cast<const char *>(values.data()),
-                 values.size() * sizeof(T));
-}
-
 Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
                                          StringRef path) {
   StringMap<uint32_t> ids;
@@ -143,10 +138,10 @@ Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
   std::string texts = joinTexts(vocabulary, textBegins);
 
   std::string section;
-  append(section, ArrayRef(header));
-  append(section, ArrayRef(mergeBegins));
-  append(section, ArrayRef(table));
-  append(section, ArrayRef(textBegins));
+  appendValues(section, ArrayRef(header));
+  appendValues(section, ArrayRef(mergeBegins));
+  appendValues(section, ArrayRef(table));
+  appendValues(section, ArrayRef(textBegins));
   return section + texts;
 }
 

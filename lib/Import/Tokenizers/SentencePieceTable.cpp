@@ -7,6 +7,7 @@
 
 #include "lib/Import/Tokenizers/SentencePieceTable.h"
 #include "lib/Import/Tokenizers/DoubleArrayBuilder.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include <cfloat>
@@ -16,12 +17,6 @@ using namespace llvm;
 namespace heddle {
 
 using Type = SentencePiece::Type;
-
-template <typename T>
-static void append(std::string &section, ArrayRef<T> values) {
-  section.append(reinterpret_cast<const char *>(values.data()),
-                 values.size() * sizeof(T));
-}
 
 /// What a text is in joined text.
 static uint16_t joiningOf(StringRef text, const SentencePieceModel &model) {
@@ -47,8 +42,8 @@ static void appendTexts(std::string &section, ArrayRef<StringRef> texts,
   std::vector<uint32_t> begins = {0};
   for (StringRef text : texts)
     begins.push_back(begins.back() + uint32_t(text.size()));
-  append(section, ArrayRef(begins));
-  append(section, joinings);
+  appendValues(section, ArrayRef(begins));
+  appendValues(section, joinings);
 }
 
 /// Adds what a normalizer says of itself.
@@ -75,11 +70,11 @@ std::string PieceTable::build() {
   describe(back, header.denormalizer);
 
   std::string section;
-  append(section, ArrayRef(header));
-  append(section, ArrayRef(trie));
-  append(section, ArrayRef(symbolTrie));
+  appendValues(section, ArrayRef(header));
+  appendValues(section, ArrayRef(trie));
+  appendValues(section, ArrayRef(symbolTrie));
   section += into.rules + back.rules;
-  append(section, ArrayRef(scores));
+  appendValues(section, ArrayRef(scores));
   appendTexts(section, texts, joinings);
   section += into.replacements + back.replacements;
   section += unknownSurface;
@@ -157,10 +152,10 @@ std::string buildVocabularyTable(ArrayRef<std::string> pieces,
   header.targetCount = uint32_t(target.pieces.size());
 
   std::string section;
-  append(section, ArrayRef(header));
-  append(section, ArrayRef(trie));
-  append(section, ArrayRef(numberPieces(source, ids)));
-  append(section, ArrayRef(numberPieces(target, ids)));
+  appendValues(section, ArrayRef(header));
+  appendValues(section, ArrayRef(trie));
+  appendValues(section, ArrayRef(numberPieces(source, ids)));
+  appendValues(section, ArrayRef(numberPieces(target, ids)));
   std::vector<StringRef> texts(pieces.begin(), pieces.end());
   auto joinings = map_to_vector(
       texts, [&](StringRef text) { return joiningOf(text, target); });

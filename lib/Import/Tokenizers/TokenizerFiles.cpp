@@ -89,6 +89,14 @@ void appendSpecial(ArrayRef<SpecialToken> tokens,
       list.push_back(token);
 }
 
+void appendOthers(const TokenizerFiles &files,
+                  std::vector<SpecialToken> &list) {
+  if (files.additional)
+    appendSpecial(*files.additional, list);
+  for (const SpecialToken &token : files.extra)
+    appendSpecial(token, list);
+}
+
 /// The token that an object with "content" describes.
 static Expected<AddedTokenForm> readForm(const json::Object &token,
                                          StringRef path) {

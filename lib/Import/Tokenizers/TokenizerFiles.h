@@ -113,6 +113,9 @@ inline constexpr int64_t kMaxTokenId = (1 << 28) - 1;
 void appendSpecial(llvm::ArrayRef<SpecialToken> tokens,
                    std::vector<SpecialToken> &list);
 
+/// Appends the additional and the extra tokens of the files likewise.
+void appendOthers(const TokenizerFiles &files, std::vector<SpecialToken> &list);
+
 /// Reads the files of a folder, as far as they are there.
 llvm::Expected<TokenizerFiles> readTokenizerFiles(llvm::StringRef folder);
 

@@ -140,10 +140,7 @@ static Error addMarianTokens(const TokenizerFiles &files,
     if (isKnown && !token->content.empty())
       appendSpecial(*token, special);
   }
-  if (files.additional)
-    appendSpecial(*files.additional, special);
-  for (const SpecialToken &token : files.extra)
-    appendSpecial(token, special);
+  appendOthers(files, special);
   AddedTokenTable table =
       addSlowTokens(files, special, {find, int64_t(ids.size())});
   int64_t limit = std::max<int64_t>(pieces.size() + (1 << 12), 1 << 16);

@@ -9,6 +9,7 @@
 #ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_TOKENIZERS_H
 #define HEDDLE_LIB_IMPORT_TOKENIZERS_TOKENIZERS_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -24,6 +25,13 @@ struct ImportedSection {
   std::string name;
   std::string bytes;
 };
+
+/// Appends the bytes of values to a section.
+template <typename T>
+void appendValues(std::string &section, llvm::ArrayRef<T> values) {
+  section.append(reinterpret_cast<const char *>(values.data()),
+                 values.size() * sizeof(T));
+}
 
 struct TokenizerFiles;
 
