@@ -10,6 +10,7 @@
 
 #include "dialect/attention/Attention.h"
 #include "dialect/masks/MaskParts.h"
+#include "lib/CodeGen/Machine/TaskCosts.h"
 #include "lib/Kernels/Attention/OnlineUpdates.h"
 #include "lib/Kernels/Attention/ValueCopy.h"
 #include "lib/Kernels/Vectors/RowKernel.h"
@@ -27,8 +28,6 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// Multiply-adds of a task: about 20 us of one core.
-static constexpr int64_t kTaskWork = 1200000;
 /// Operations that a function of math, such as tanh, costs.
 static constexpr int64_t kFunctionOperations = 32;
 /// Scratch memory and code grow with the width of a head; the widest of the
@@ -145,7 +144,7 @@ void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
                                  function_ref<void()> takeScratch,
                                  function_ref<void(Value)> unit) {
   OpBuilder &builder = loops.builder;
-  Value worth = divide(multiply(units, unitWork), loops.index(kTaskWork));
+  Value worth = divide(multiply(units, unitWork), loops.index(kTaskProducts));
   Value tasks = loops.clamp(worth, loops.index(1), most);
   auto loop =
       scf::ForallOp::create(builder, loops.loc, ArrayRef<OpFoldResult>{tasks},

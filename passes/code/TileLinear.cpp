@@ -11,6 +11,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/Loops/FinishedRows.h"
+#include "lib/CodeGen/Machine/TaskCosts.h"
 #include "lib/Kernels/Linear/BestLogits.h"
 #include "lib/Kernels/Linear/LargestLogits.h"
 #include "lib/Kernels/Linear/LinearAmx.h"
@@ -29,25 +30,14 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// Operations of a task: 20 us at 120 GFLOP/s, what it costs to wake a thread.
-static constexpr int64_t kTaskFlops = 2400000;
-/// The same where the machine multiplies tiles, at 500 G/s; and the bytes of
-/// weights that few rows read in that time, or more.
-static constexpr int64_t kTileTaskFlops = 10000000, kTileTaskBytes = 1 << 20;
 /// Enough tasks for threads to finish together; and of vectors, whose tasks
 /// take longer, the most that panels make.
 static constexpr int64_t kEnoughTasks = 16, kMostTasks = 32;
 /// Rows of a task: their activations stay in the L2 cache. Tiles take more of
 /// short ones where each block of rows reads the weights again.
 static constexpr int64_t kMostRows = 192, kTileRowsBytes = 3 << 17;
-/// Bytes of weights that the L2 cache of a core cannot hold: rows that share a
-/// task read them once.
-static constexpr int64_t kL2Bytes = 1 << 20;
-/// Bytes of weights that come from memory for every call, since the L3 cache
-/// has to hold other weights, too.
-static constexpr int64_t kL3Bytes = 1 << 24;
-/// Rows that read such weights together where they have to stay whole: enough
-/// for several cores to share what memory gives.
+/// Rows that read weights from memory together if they have to stay whole:
+/// enough for several cores to share what memory gives.
 static constexpr int64_t kSharingRows = 32;
 /// Bytes of the hidden vectors of a task of ffn, on its stack, where they are
 /// those of more than a tile of rows: a part of the L2 cache, and more where
@@ -90,7 +80,7 @@ static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
   }
   work.tileRows = work.mostRows = loops.rowsOfTile(input);
   bool hasTiles = multipliesTiles(input, loops.isa);
-  work.taskFlops = hasTiles ? kTileTaskFlops : kTaskFlops;
+  work.taskFlops = 2 * (hasTiles ? kTileTaskProducts : kTaskProducts);
   work.taskBytes = hasTiles ? kTileTaskBytes : 0;
   work.mostTasks = hasTiles ? kEnoughTasks : kMostTasks;
   work.tilePanels = loops.panelsOfTile(input);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Vectors/RowKernel.h"
+#include "lib/CodeGen/Machine/TaskCosts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,10 +22,6 @@
 
 using namespace mlir;
 using namespace heddle;
-
-/// About 20 microseconds of loading, adding and storing: less than that is not
-/// worth another thread.
-static constexpr int64_t kTaskWork = 1 << 16;
 
 /// Sums that take turns: as many as an addition takes cycles.
 static constexpr int64_t kSums = 4;
@@ -82,8 +79,8 @@ void RowKernel::forEachRow(Value count, int64_t rowWork,
   Location loc = loops.loc;
   if (isInTask(builder))
     return loops.loop(count, body);
-  Value share =
-      loops.index(std::max<int64_t>(1, (kTaskWork + rowWork - 1) / rowWork));
+  Value share = loops.index(
+      std::max<int64_t>(1, (kTaskElements + rowWork - 1) / rowWork));
   Value tasks = arith::CeilDivUIOp::create(builder, loc, count, share);
   auto parallel =
       scf::ForallOp::create(builder, loc, SmallVector<OpFoldResult>{tasks},
