@@ -1,4 +1,4 @@
-"""Runs the variants of this folder and compares them with their oracles.
+"""Runs the variants of gallery/ and compares them with their oracles.
 
 usage: check_attention.py [--cells sample|all] [--batches NAME,...]
                           [--device cpu|gpu] [--counts FILE] [--work DIR]
@@ -62,6 +62,46 @@ BATCHES = {
 # more than the largest.
 LARGEST = {"f32": 4, "bf16": 2, "f16": 2}
 MEAN_SQUARE = {"f32": 1 / 4, "bf16": 1 / 32, "f16": 1 / 32}
+
+# The turn of each variant in a sample, which picks its types, its level or GPU,
+# its function of middle batches and whether its heads are grouped: a variant
+# keeps it, whichever others come or go. A new one takes the next number.
+TURNS = {
+    "full": 0,
+    "grouped-heads": 1,
+    "window": 2,
+    "window-per-head": 3,
+    "dilated": 4,
+    "prefix": 5,
+    "global-count": 6,
+    "global-tokens": 7,
+    "segments": 8,
+    "blocks": 9,
+    "random-blocks": 10,
+    "random-tokens": 11,
+    "pairs": 12,
+    "dense": 13,
+    "where": 14,
+    "where-within": 15,
+    "longformer": 16,
+    "longformer-own-rows": 17,
+    "bigbird": 18,
+    "hierarchical": 19,
+    "luong-dot": 20,
+    "luong-general": 21,
+    "luong-concat": 22,
+    "bahdanau": 23,
+    "parameter-free": 24,
+    "general-pooling": 25,
+    "alibi": 26,
+    "linear-elu": 27,
+    "linear-relu": 28,
+    "linear-taylor": 29,
+    "linear-region": 30,
+    "polynomial": 31,
+    "linformer": 32,
+    "linformer-per-head": 33,
+}
 
 
 @dataclass(frozen=True)
@@ -219,7 +259,7 @@ class Plan:
 
 
 def plans_of(name, everything, on_gpu):
-    """All cells of a variant, or some, by its place in the table."""
+    """All cells of a variant, or some, by its turn."""
     own = read_module(name)
     codes = codes_of_gpus() if on_gpu else codes_of_machine()
     if on_gpu and name == "polynomial":
@@ -234,7 +274,7 @@ def plans_of(name, everything, on_gpu):
         batches = {batch: functions for batch in names}
         modules = [own, grouped] if grouped else [own]
         return [Plan(module, both, batches) for module in modules]
-    turn = list(VARIANTS).index(name)
+    turn = TURNS[name]
     if on_gpu:
         return [plan_of_gpu(own, codes, turn)]
     some = {"short": functions, "middle": [functions[turn % len(functions)]]}
@@ -365,6 +405,16 @@ def expect_bits(found, expected, words):
         raise Failure(f"the bits of {words} differ")
 
 
+def check_turns():
+    for name in [name for name in VARIANTS if name not in TURNS]:
+        sys.exit(
+            f"variant '{name}' has no turn in TURNS of {__file__}, which says "
+            "what a sample takes"
+        )
+    for name in [name for name in TURNS if name not in VARIANTS]:
+        sys.exit(f"TURNS of {__file__} has '{name}', which is no variant")
+
+
 def names(text):
     return text.split(",")
 
@@ -382,6 +432,7 @@ def parse_options():
 
 def main():
     options = parse_options()
+    check_turns()
     work = options.work or pathlib.Path(tempfile.mkdtemp(prefix="heddle-"))
     tally = Tally()
     for name in options.variants:
