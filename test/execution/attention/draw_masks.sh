@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 # draw FUNCTION VARIANT [VALUES [NAME]]: of what masks read, as --mask-values takes
 # it; NAME is the picture's where it is not the variant's.
 draw() {
-  heddle-opt "$here/$2.mlir" --draw-masks="$work/$2" --mask-length 64 \
+  heddle-opt "$here/gallery/$2.mlir" --draw-masks="$work/$2" --mask-length 64 \
     --mask-values "${3:-}" -o /dev/null
   mv "$work/$2/$1.$1.self.1.svg" "$folder/${4:-$2}.svg"
 }

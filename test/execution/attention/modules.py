@@ -1,4 +1,4 @@
-"""The modules of this folder, and what they read.
+"""The modules of gallery/, and what they read.
 
 A module is text: its weights, arguments and functions are found there. Numbers
 that are drawn depend on their names alone, so that any cell can be repeated.
@@ -15,7 +15,7 @@ import numpy as np
 from oracles import ENCODERS, VARIANTS, Numbers
 from sentence import Sentence
 
-HERE = pathlib.Path(__file__).parent
+GALLERY = pathlib.Path(__file__).parent / "gallery"
 LONGEST = 4096
 
 
@@ -108,7 +108,7 @@ def weight(name, shape):
 
 
 def read_module(name):
-    text = (HERE / f"{name}.mlir").read_text()
+    text = (GALLERY / f"{name}.mlir").read_text()
     check_quoted_line(name, text)
     heads = re.search(r"kv_heads = (\d+)", text) or re.search(
         r"[{ ]heads = (\d+)", text
