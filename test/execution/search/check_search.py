@@ -4,8 +4,8 @@ usage: check_search.py MODEL.heddle GOLDEN_FOLDER
 
 Sequences are equal, or their scores are as near as those of one sequence in two
 precisions: 1e-4 max(1, |score|), since a sum of log-probabilities has the errors
-of the logits, 1e-4 of the largest (check.sh in ../tiny-models), while a search
-takes any of several that are as good. How many differ is printed.
+of the logits, 1e-4 of the largest (../tiny-models/Inputs/check.sh), while a
+search takes any of several that are as good. How many differ is printed.
 """
 
 import json
