@@ -11,7 +11,7 @@
 #ifndef HEDDLE_TEST_EMULATOR_EMULATOR_H
 #define HEDDLE_TEST_EMULATOR_EMULATOR_H
 
-#include "HostCode.h"
+#include "test/emulator/host/HostCode.h"
 #include "test/emulator/memory/MemoryMap.h"
 
 #include <array>

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompiledObjects.h"
 #include "Emulator.h"
-#include "HostLibrary.h"
 #include "OmittedCall.h"
 #include "RuntimeCalls.h"
+#include "test/emulator/host/CompiledObjects.h"
+#include "test/emulator/host/HostLibrary.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"

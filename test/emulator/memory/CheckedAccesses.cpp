@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/emulator/Context.h"
-#include "test/emulator/HostCode.h"
 #include "test/emulator/RuntimeCalls.h"
+#include "test/emulator/host/HostCode.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"

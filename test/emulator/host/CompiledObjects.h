@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TEST_EMULATOR_COMPILEDOBJECTS_H
-#define HEDDLE_TEST_EMULATOR_COMPILEDOBJECTS_H
+#ifndef HEDDLE_TEST_EMULATOR_HOST_COMPILEDOBJECTS_H
+#define HEDDLE_TEST_EMULATOR_HOST_COMPILEDOBJECTS_H
 
 #include "llvm/ExecutionEngine/ObjectCache.h"
 
@@ -37,4 +37,4 @@ private:
 
 } // namespace heddle::emulator
 
-#endif // HEDDLE_TEST_EMULATOR_COMPILEDOBJECTS_H
+#endif // HEDDLE_TEST_EMULATOR_HOST_COMPILEDOBJECTS_H

@@ -1,7 +1,7 @@
 //===- FakeDriverTest.cpp - The fake driver as a runtime sees it ----------===//
 
 #include "FakeDriverTest.h"
-#include "KernelTest.h"
+#include "test/emulator/KernelTest.h"
 
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostCode.h"
-#include "Context.h"
-#include "RuntimeCalls.h"
+#include "test/emulator/Context.h"
+#include "test/emulator/RuntimeCalls.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"

@@ -1,9 +1,9 @@
 //===- FakeDriverTest.h - The fake driver as a runtime sees it --*- C++ -*-===//
 
-#ifndef HEDDLE_TEST_EMULATOR_FAKEDRIVERTEST_H
-#define HEDDLE_TEST_EMULATOR_FAKEDRIVERTEST_H
+#ifndef HEDDLE_TEST_EMULATOR_DRIVER_FAKEDRIVERTEST_H
+#define HEDDLE_TEST_EMULATOR_DRIVER_FAKEDRIVERTEST_H
 
-#include "driver/CudaAbi.h"
+#include "CudaAbi.h"
 
 #include <gtest/gtest.h>
 
@@ -70,4 +70,4 @@ using FakeDriverDeathTest = FakeDriverTest;
 
 } // namespace heddle::emulator
 
-#endif // HEDDLE_TEST_EMULATOR_FAKEDRIVERTEST_H
+#endif // HEDDLE_TEST_EMULATOR_DRIVER_FAKEDRIVERTEST_H

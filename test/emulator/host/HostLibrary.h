@@ -1,7 +1,7 @@
 //===- HostLibrary.h - Functions that generated code may call ---*- C++ -*-===//
 
-#ifndef HEDDLE_TEST_EMULATOR_HOSTLIBRARY_H
-#define HEDDLE_TEST_EMULATOR_HOSTLIBRARY_H
+#ifndef HEDDLE_TEST_EMULATOR_HOST_HOSTLIBRARY_H
+#define HEDDLE_TEST_EMULATOR_HOST_HOSTLIBRARY_H
 
 #include <memory>
 
@@ -19,4 +19,4 @@ hostLibrary(const llvm::orc::LLJIT &jit);
 
 } // namespace heddle::emulator
 
-#endif // HEDDLE_TEST_EMULATOR_HOSTLIBRARY_H
+#endif // HEDDLE_TEST_EMULATOR_HOST_HOSTLIBRARY_H

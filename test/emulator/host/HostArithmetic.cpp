@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostCode.h"
-#include "RuntimeCalls.h"
+#include "test/emulator/RuntimeCalls.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"

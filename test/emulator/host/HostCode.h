@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TEST_EMULATOR_HOSTCODE_H
-#define HEDDLE_TEST_EMULATOR_HOSTCODE_H
+#ifndef HEDDLE_TEST_EMULATOR_HOST_HOSTCODE_H
+#define HEDDLE_TEST_EMULATOR_HOST_HOSTCODE_H
 
-#include "Operation.h"
+#include "test/emulator/Operation.h"
 
 #include <cstddef>
 #include <map>
@@ -126,4 +126,4 @@ void checkAccesses(llvm::Function &function, size_t &numAccesses);
 
 } // namespace heddle::emulator
 
-#endif // HEDDLE_TEST_EMULATOR_HOSTCODE_H
+#endif // HEDDLE_TEST_EMULATOR_HOST_HOSTCODE_H
