@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string_view>
 
 using namespace heddle;
@@ -183,24 +184,47 @@ static bool isLeftToTwin(const CodeChoice &choice, std::string_view test) {
   return false;
 }
 
+/// The test that --quick runs by emulated tiles.
+static constexpr std::string_view kQuickTiles = "QuantizedTest.ManyWideRows";
+
 /// Whether tools/check --quick takes a level: the best one of this machine
 /// without AMX that all tests have, in the types that a test's modules say, and
 /// of one test emulated tiles.
 static bool isQuick(const CodeChoice &choice, std::string_view test) {
   if (choice.reference || isOnGpu(choice) || !choice.flags.empty())
     return false;
-  if (test == "QuantizedTest.ManyWideRows")
+  if (test == kQuickTiles)
     return choice.target == "avx512-bf16+tiles";
   return choice.target == (machineHas("x86-64-v4") ? "x86-64-v4" : "x86-64-v3");
+}
+
+/// As "AttentionTest.FullForm", for all its instances.
+static std::string testName(const testing::TestInfo &test) {
+  std::string name = test.test_suite_name() + std::string(".") + test.name();
+  return name.substr(0, name.find('/'));
+}
+
+// A test of another name would take the other twin, and --quick no tiles.
+TEST(ListedNamesTest, AreThoseOfTests) {
+  const testing::UnitTest &program = *testing::UnitTest::GetInstance();
+  std::set<std::string> names;
+  for (int i = 0; i < program.total_test_suite_count(); ++i) {
+    const testing::TestSuite &suite = *program.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j)
+      names.insert(testName(*suite.GetTestInfo(j)));
+  }
+  for (std::string_view name : kTakeFirst)
+    EXPECT_EQ(names.count(std::string(name)), 1u)
+        << "kTakeFirst names '" << name << "', which is no test here";
+  EXPECT_EQ(names.count(std::string(kQuickTiles)), 1u)
+      << "kQuickTiles names '" << kQuickTiles << "', which is no test here";
 }
 
 void LayerTest::SetUp() {
   if (!machineHas(GetParam().target))
     GTEST_SKIP() << "this machine does not run " << GetParam().target;
-  const testing::TestInfo &test =
-      *testing::UnitTest::GetInstance()->current_test_info();
-  std::string name = test.test_suite_name() + std::string(".") + test.name();
-  name = name.substr(0, name.find('/'));
+  std::string name =
+      testName(*testing::UnitTest::GetInstance()->current_test_info());
   if (runsOneCell() && !isQuick(GetParam(), name))
     GTEST_SKIP() << "--quick takes one level";
   if (!runsOneCell() && isLeftToTwin(GetParam(), name))
