@@ -1,4 +1,10 @@
 //===- Rows.cpp - Some rows as a buffer of their own ----------------------===//
+//
+// The result has the type of a whole buffer, which does not say where its rows
+// begin: that type is true only of dense buffers whose number of rows alone is
+// dynamic. Passes follow a buffer through this op as through any view.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 

@@ -1,4 +1,11 @@
 //===- PlaceWeights.cpp - Give each parameter its place in the artifact ---===//
+//
+// Runs behind all passes that make parameters out of others, as packing and
+// quantising do: only then is it known which ones the code reads. Offsets
+// follow the order of declarations, so that a module always gives the same
+// file.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/CallLayout.h"

@@ -1,4 +1,10 @@
 //===- FuseAddNorm.cpp - Let a norm add its residual ----------------------===//
+//
+// Runs behind fuse-epilogues, which takes most sums into the linear in front of
+// them, and finds those that are left. The norm is changed in place. A second
+// walk, when all fusions are done, reports sums that no norm reads.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"

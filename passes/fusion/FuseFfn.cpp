@@ -1,4 +1,12 @@
 //===- FuseFfn.cpp - Keep the hidden vector of two linears in the caches --===//
+//
+// A pair is found from its second linear, back across at most one conversion
+// and one activation. An ffn never stores hidden vectors, but reads the weights
+// of both linears again for each block of rows: if they exceed
+// kMostWeightBytes, two linears are faster. Pairs of bf16 whose sums an ffn
+// would add in another order stay two linears, too.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"

@@ -1,4 +1,11 @@
 //===- FusePositions.cpp - Add positions while rows are looked up ---------===//
+//
+// Both kinds of positions ask the same of an embedding, and differ in what they
+// give it. The fused lookup stands where the positions were added, and not
+// where the embedding stood, since positions and tables may be defined in
+// between.
+//
+//===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"

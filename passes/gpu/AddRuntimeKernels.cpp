@@ -1,4 +1,10 @@
 //===- AddRuntimeKernels.cpp - Kernels that the runtime starts ------------===//
+//
+// The runtime finds these kernels by the names of KernelAbi.h; entry points
+// start theirs by number. So they are appended, and the numbers that
+// launch-kernels gave stay what they are.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,11 @@
 //===- Arguments.cpp - What callers of heddle.h may get wrong -------------===//
+//
+// NULL is right for an array of no elements. The largest size that is let
+// through is what addresses of a process reach: a size beyond is mostly a
+// negative number that a binding has handed on. Failures name the argument as
+// heddle.h does, and among several inputs the one that is wrong.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/Arguments.h"
 

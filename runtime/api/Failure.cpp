@@ -1,4 +1,11 @@
 //===- Failure.cpp - Why a call of heddle.h failed ------------------------===//
+//
+// Each thread has a sentence of its own, so that sessions on several threads do
+// not overwrite each other's, and a pointer to it stays valid until the next
+// failure there. Copies that callers receive come from malloc, whatever they
+// hold: heddle_free frees all of them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/Failure.h"
 

@@ -1,4 +1,12 @@
 //===- InputSource.cpp - The inputs of heddle.h as lines ------------------===//
+//
+// Callbacks are not trusted: what they return may be no enumerator, and what
+// they write is read up to its first NUL or the end of the buffer. An input
+// that cannot be read becomes a line with a failure, and the next one is asked
+// for; a failure of the source ends all. A callback may wait for the first
+// input of a batch alone: inputs that are there do not wait for more.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/InputSource.h"
 

@@ -1,4 +1,12 @@
 //===- Instruments.cpp - Logits and hidden states of heddle.h -------------===//
+//
+// Rows of floats go to a callback as they are computed and are never collected.
+// Logits come from one worker, in the order of the inputs; if its GPU fails,
+// the CPU computes all of them again, and rows that were given are not given
+// twice. Hidden states come from all workers, behind a lock; an input that has
+// failed has no rows.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"

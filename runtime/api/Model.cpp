@@ -1,4 +1,10 @@
 //===- Model.cpp - The models of heddle.h ---------------------------------===//
+//
+// `model` is NULL whenever a call that loads fails. Sessions share what is
+// loaded, so that a caller may free a model before them. heddle_describe loads
+// no code: it describes files for other machines, too.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/Model.h"
 

@@ -1,4 +1,11 @@
 //===- SettingValues.cpp - The values of settings, from text --------------===//
+//
+// from_chars depends on no locale and skips nothing: ' 4', '+4' and '4x' are no
+// numbers. Failures name the setting and quote its value. If a real number is
+// beyond the limits, or these are narrow, the sentence states them; otherwise
+// it states the kind of number that is expected.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/SettingValues.h"
 

@@ -1,4 +1,12 @@
 //===- TokenStream.cpp - Tokens as they are generated ---------------------===//
+//
+// A token's text is what the new text has in common with the one before,
+// without half a character at its end and without what cleaning may take back.
+// The last token tells all the rest, from the whole text. forgetTokens() bounds
+// the time: it drops old tokens only if the latest ones alone read as the end
+// of the text, and otherwise waits for twice as many.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/TokenStream.h"
 

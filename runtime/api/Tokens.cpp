@@ -1,4 +1,11 @@
 //===- Tokens.cpp - Text to ids and back, for heddle.h --------------------===//
+//
+// Both directions read a session and change nothing in it: any number of
+// threads may call them while nobody configures it. Text means what it means to
+// a translation with the session's settings: with "ids" it is numbers with
+// spaces between them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/Arguments.h"
 #include "runtime/api/Failure.h"

@@ -1,4 +1,12 @@
 //===- BeamedSearch.cpp - Beam searches of a batch ------------------------===//
+//
+// Sentences take turns with one set of arrays, which has room for the rows of
+// one, `width` continuations each: a step allocates nothing for them.
+// FirstTokens ends a sentence by giving it no row to go on with. It follows a
+// forced token, which is no choice, to the next place, unless the limit ends
+// the sentence there.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/search/BeamedSearch.h"
 

@@ -1,4 +1,12 @@
 //===- SearchOptions.cpp - What a caller says of a search -----------------===//
+//
+// SearchSettings.def is read twice: for the bounds of each number, and to put
+// what the caller said in place of what the model says. The target language and
+// min_new_tokens come before that, as both change settings of the model that
+// the caller may say, too. Whether any token may come is asked of the result,
+// since constraints of a caller and of a model may exclude each other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/search/SearchOptions.h"
 

@@ -1,4 +1,10 @@
 //===- EntryTrace.cpp - When an entry point called its kernels ------------===//
+//
+// Calls are kept whose number is a multiple of `stride`. When there is no room,
+// every other one is dropped and the stride doubles. What the calls that stay
+// own is moved to the front of the same vectors, whose memory was reserved.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/session/EntryTrace.h"
 

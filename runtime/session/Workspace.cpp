@@ -1,4 +1,11 @@
 //===- Workspace.cpp - Memory that is planned, then taken -----------------===//
+//
+// The block holds the shared places, then the others: one copy moves any run of
+// shared ones. Sizes come from lengths that a caller says; a sum that overflows
+// makes the whole plan one without a size, which size() reports before anything
+// is taken. A larger block means another mirror, so both are given back first.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/session/Workspace.h"
 

@@ -1,4 +1,12 @@
 //===- MarianOptionReader.cpp - The values of Marian's options ------------===//
+//
+// A wrong option has a value all the same, so that callers read all options in
+// a row and ask once for the failure: the first one, which names the file, the
+// option, its value and what is supported. Booleans have the spellings that
+// yaml-cpp reads: true, yes, on and y, in lower or upper case or with a
+// capital.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Import/Marian/MarianOptionReader.h"
 #include "dialect/NearestName.h"

@@ -1,4 +1,11 @@
 //===- ProtocolBuffer.cpp - The wire format of messages -------------------===//
+//
+// Only the models of SentencePiece have this format, and the protobuf library
+// is not linked for them. Files are untrusted: each length is checked against
+// what is left of the message; a varint that does not end within ten bytes,
+// field number 0 or an unknown wire type (groups are one) makes it malformed.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/ProtocolBuffer.h"
 #include "lib/Weights/MappedFile.h"

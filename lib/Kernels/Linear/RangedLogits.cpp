@@ -1,4 +1,13 @@
 //===- RangedLogits.cpp - Tiles of logits, range by range -----------------===//
+//
+// A range passes through its panels a chunk at a time, and within a chunk
+// through all rows, so that the chunk's weights are read from memory once and
+// then from the L2 cache. All chunks have one size, and one code: the last one
+// of the vocabulary starts earlier to be whole, and `begin` says which of its
+// columns are new. A panel that the end of the vocabulary cuts has code of its
+// own.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Linear/RangedLogits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
