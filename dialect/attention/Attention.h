@@ -74,7 +74,7 @@ llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Region &region,
                                  llvm::ArrayRef<mlir::Type> expected,
                                  mlir::Type yielded = {});
-/// Verifies regions of scores and of their weights.
+/// Verifies regions of scores and normalizers.
 llvm::LogicalResult verifyScoreRegions(mlir::Operation *op, mlir::Region &score,
                                        mlir::Region &normalizer);
 
