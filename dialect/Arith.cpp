@@ -146,6 +146,9 @@ Value Arith::udiv(Value lhs, int64_t rhs) const {
 Value Arith::uceilDiv(Value lhs, Value rhs) const {
   return fold<arith::CeilDivUIOp>(*this, lhs, rhs);
 }
+Value Arith::uceilDiv(Value lhs, int64_t rhs) const {
+  return rhs == 1 ? lhs : uceilDiv(lhs, constant(rhs, lhs));
+}
 Value Arith::urem(Value lhs, Value rhs) const {
   return fold<arith::RemUIOp>(*this, lhs, rhs);
 }

@@ -62,6 +62,7 @@ public:
   mlir::Value udiv(mlir::Value lhs, int64_t rhs) const;
   /// The quotient, rounded up.
   mlir::Value uceilDiv(mlir::Value lhs, mlir::Value rhs) const;
+  mlir::Value uceilDiv(mlir::Value lhs, int64_t rhs) const;
   mlir::Value urem(mlir::Value lhs, mlir::Value rhs) const;
   mlir::Value urem(mlir::Value lhs, int64_t rhs) const;
   mlir::Value umin(mlir::Value lhs, mlir::Value rhs) const;

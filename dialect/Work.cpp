@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Arith.h"
 #include "dialect/LayerChecks.h"
 #include "dialect/attention/Attention.h"
 #include "dialect/masks/MaskParts.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <numeric>
@@ -20,38 +20,27 @@ using namespace heddle;
 
 namespace {
 /// Index arithmetic.
-struct Counter {
-  OpBuilder &builder;
-  Location loc;
+struct Counter : Arith {
+  using Arith::Arith;
 
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value add(Value lhs, Value rhs) {
-    return arith::AddIOp::create(builder, loc, lhs, rhs);
-  }
-  Value times(Value lhs, Value rhs) {
-    return arith::MulIOp::create(builder, loc, lhs, rhs);
-  }
-  Value times(Value lhs, int64_t rhs) { return times(lhs, constant(rhs)); }
   Value size(Value memref, int64_t axis) {
     return builder.createOrFold<memref::DimOp>(loc, memref, axis);
   }
   Value elements(Value memref) {
-    Value product = constant(1);
+    Value product = index(1);
     for (int64_t axis = 0; axis < shapedType(memref).getRank(); ++axis)
-      product = times(product, size(memref, axis));
+      product = mul(product, size(memref, axis));
     return product;
   }
   Value bytes(Value memref) {
-    return times(elements(memref),
-                 shapedType(memref).getElementTypeBitWidth() / 8);
+    return mul(elements(memref),
+               shapedType(memref).getElementTypeBitWidth() / 8);
   }
   /// The sum of body(i) for i in [0, end).
   Value sum(Value end, llvm::function_ref<Value(Value)> body) {
-    Value zero = constant(0);
+    Value zero = index(0);
     return scf::ForOp::create(
-               builder, loc, zero, end, constant(1), zero,
+               builder, loc, zero, end, index(1), zero,
                [&](OpBuilder &, Location, Value i, ValueRange carried) {
                  scf::YieldOp::create(builder, loc,
                                       add(carried.front(), body(i)));
@@ -61,36 +50,27 @@ struct Counter {
   /// Places of the list of query i.
   Value sizeOf(Value list, Value b, Value h, Value i) {
     Lanes lanes(builder, loc);
-    auto toI32 = [&](Value value) -> Value {
-      return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                        value);
-    };
     Value size = list.getDefiningOp<KeyListOpInterface>().listSize(
         lanes, {toI32(b), toI32(h), toI32(i), Value()});
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      size);
+    return toIndex(size);
   }
   /// Keys of the segments that the one query of `block` sees.
   Value keysOf(Value mask, const QueryBlock &block) {
     // Closed forms of its parts stand in front of the loop.
     keyRangesOf(builder, loc, block, mask);
-    Value zero = constant(0);
+    Value zero = index(0);
     auto loop = scf::WhileOp::create(
         builder, loc, TypeRange{zero.getType(), zero.getType()},
         ValueRange{zero, zero},
         [&](OpBuilder &, Location, ValueRange carried) {
-          Value isLeft =
-              arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                    carried[0], block.keyCount);
+          Value isLeft = less(carried[0], block.keyCount);
           scf::ConditionOp::create(builder, loc, isLeft, carried);
         },
         [&](OpBuilder &, Location, ValueRange carried) {
           auto [cover, end] = segmentAt(builder, loc, block, mask, carried[0]);
-          Value isSeen = arith::CmpIOp::create(
-              builder, loc, arith::CmpIPredicate::ne, cover, zero);
-          Value length = arith::SubIOp::create(builder, loc, end, carried[0]);
-          Value seen =
-              arith::SelectOp::create(builder, loc, isSeen, length, zero);
+          Value isSeen = notEqual(cover, zero);
+          Value length = sub(end, carried[0]);
+          Value seen = select(isSeen, length, zero);
           scf::YieldOp::create(builder, loc,
                                ValueRange{end, add(carried[1], seen)});
         });
@@ -102,7 +82,7 @@ struct Counter {
 Value heddle::buildByteSize(OpBuilder &builder, Location loc,
                             ValueRange operands) {
   Counter counter{builder, loc};
-  Value bytes = counter.constant(0);
+  Value bytes = counter.index(0);
   for (Value operand : operands)
     if (isa<MemRefType>(operand.getType()))
       bytes = counter.add(bytes, counter.bytes(operand));
@@ -122,14 +102,14 @@ Value EmbeddingOp::buildBytes(OpBuilder &builder) {
     read += rowBytes(getPositionTable());
   Value ids = counter.elements(getIds());
   return counter.add(
-      counter.add(counter.times(ids, read), counter.bytes(getIds())),
+      counter.add(counter.mul(ids, read), counter.bytes(getIds())),
       buildByteSize(builder, getLoc(), getDestinations()));
 }
 
 /// Rows, read and written, and numbers that say where; lists may name any.
 static Value countMovedBytes(OpBuilder &builder, Value rows, Value numbers) {
   Counter counter{builder, rows.getLoc()};
-  return counter.add(counter.times(counter.bytes(rows), 2),
+  return counter.add(counter.mul(counter.bytes(rows), 2),
                      counter.bytes(numbers));
 }
 
@@ -156,21 +136,21 @@ Value PutRowsOp::buildBytes(OpBuilder &builder) {
 Value LinearOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   SmallVector<int64_t> widths = getWidths();
-  return counter.times(
+  return counter.mul(
       counter.elements(getInput()),
       2 * std::accumulate(widths.begin(), widths.end(), int64_t(0)));
 }
 
 Value FfnOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
-  Value first = counter.times(counter.elements(getInput()), 2);
-  Value second = counter.times(counter.elements(getDestinations().front()), 2);
-  return counter.times(counter.add(first, second), getHiddenWidth());
+  Value first = counter.mul(counter.elements(getInput()), 2);
+  Value second = counter.mul(counter.elements(getDestinations().front()), 2);
+  return counter.mul(counter.add(first, second), getHiddenWidth());
 }
 
 static Value flopsOf(RangedLogitsOpInterface op, OpBuilder &builder) {
   Counter counter{builder, op.getLoc()};
-  return counter.times(counter.elements(op.getInput()), 2 * op.getVocabulary());
+  return counter.mul(counter.elements(op.getInput()), 2 * op.getVocabulary());
 }
 Value LargestLogitsOp::buildFlops(OpBuilder &builder) {
   return flopsOf(*this, builder);
@@ -182,8 +162,7 @@ Value BestLogitsOp::buildFlops(OpBuilder &builder) {
 /// Of the longest list, for every row: lists are contents.
 Value CandidateLogitsOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
-  return counter.times(counter.elements(getDestination()),
-                       2 * width(getInput()));
+  return counter.mul(counter.elements(getDestination()), 2 * width(getInput()));
 }
 
 /// Reads a row a logit, as often as sentences share it.
@@ -194,7 +173,7 @@ Value CandidateLogitsOp::buildBytes(OpBuilder &builder) {
       width(getInput()) * shapedType(getRows()).getElementTypeBitWidth() / 8;
   int64_t besides = bytesOfF32 * (getRowScales() ? 3 : 2);
   return counter.add(
-      counter.times(counter.elements(getDestination()), row + besides),
+      counter.mul(counter.elements(getDestination()), row + besides),
       counter.bytes(getInput()));
 }
 
@@ -203,16 +182,14 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   Location loc = getLoc();
   auto load = [&](Value memref, Value row) -> Value {
-    return arith::IndexCastOp::create(
-        builder, loc, builder.getIndexType(),
-        memref::LoadOp::create(builder, loc, memref, row));
+    return counter.toIndex(memref::LoadOp::create(builder, loc, memref, row));
   };
   MaskParts parts = splitMask(builder, getMask());
   /// Keys that the mask's segments and lists allow query i of sentence b.
   auto keysOf = [&](Value b, Value h, Value i, Value keyCount) {
     if (!parts.tiled)
       return keyCount;
-    Value end = counter.add(i, counter.constant(1));
+    Value end = counter.add(i, 1);
     Value keys =
         counter.keysOf(parts.tiled, QueryBlock{b, h, i, end, keyCount});
     for (const MaskParts::List &list : parts.lists)
@@ -220,7 +197,7 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
     return keys;
   };
   Value slots = counter.size(getKey(), 1);
-  Value pairs = counter.sum(counter.constant(getHeads()), [&](Value h) {
+  Value pairs = counter.sum(counter.index(getHeads()), [&](Value h) {
     return counter.sum(counter.size(getQuery(), 0), [&](Value row) {
       if (!isStep())
         return counter.sum(counter.size(getQuery(), 1),
@@ -230,13 +207,12 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
       if (getShared())
         return keysOf(b, h, i, slots);
       // A cache holds the latest positions, up to the query's own.
-      Value seen = counter.add(i, counter.constant(1));
+      Value seen = counter.add(i, 1);
       Value keys = keysOf(b, h, i, seen);
-      return Value(arith::MinSIOp::create(builder, loc, keys, slots));
+      return counter.min(keys, slots);
     });
   });
-  return counter.times(pairs,
-                       similarityOperations(*this) + 2 * getValueWidth());
+  return counter.mul(pairs, similarityOperations(*this) + 2 * getValueWidth());
 }
 
 /// Of caches as many as there are rows, whole.
@@ -247,11 +223,11 @@ Value AttentionOp::buildBytes(OpBuilder &builder) {
   int64_t bits = shapedType(getKey()).getElementTypeBitWidth() *
                  (width(getKey()) + width(getValue()));
   Value slots =
-      counter.times(counter.size(getQuery(), 0), counter.size(getKey(), 1));
+      counter.mul(counter.size(getQuery(), 0), counter.size(getKey(), 1));
   SmallVector<Value> others = {getQuery(), getPositions(), getSentences(),
                                getCaches() ? getCaches() : getHistory(),
                                getDestination()};
-  return counter.add(counter.times(slots, bits / 8),
+  return counter.add(counter.mul(slots, bits / 8),
                      buildByteSize(builder, getLoc(), others));
 }
 
@@ -265,37 +241,35 @@ static int64_t flopsOfSums(ArrayRef<int64_t> sums) {
 static Value countKeys(Counter &counter, Value key, Value lengths) {
   Value length = counter.size(key, 1);
   if (!lengths)
-    return counter.times(counter.size(key, 0), length);
+    return counter.mul(counter.size(key, 0), length);
   return counter.sum(counter.size(key, 0), [&](Value sentence) -> Value {
-    Value own = arith::IndexCastOp::create(
-        counter.builder, counter.loc, counter.builder.getIndexType(),
-        memref::LoadOp::create(counter.builder, counter.loc, lengths,
-                               sentence));
-    return arith::MinSIOp::create(counter.builder, counter.loc, own, length);
+    Value own = counter.toIndex(memref::LoadOp::create(
+        counter.builder, counter.loc, lengths, sentence));
+    return counter.min(own, length);
   });
 }
 
 Value ProjectSequenceOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
-  return counter.times(countKeys(counter, getInput(), getLengths()),
-                       2 * getRows() * width(getInput()));
+  return counter.mul(countKeys(counter, getInput(), getLengths()),
+                     2 * getRows() * width(getInput()));
 }
 
 /// Reads the columns of the projection that there are positions for.
 Value ProjectSequenceOp::buildBytes(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   constexpr int64_t bytesOfF32 = 4;
-  Value columns = counter.times(counter.size(getInput(), 1),
-                                getHeads() * getRows() * bytesOfF32);
+  Value columns = counter.mul(counter.size(getInput(), 1),
+                              getHeads() * getRows() * bytesOfF32);
   return counter.add(columns, buildByteSize(builder, getLoc(),
                                             {getInput(), getDestination()}));
 }
 
 /// Of a row for each position, as many rows as a memref has.
 static Value countRows(Counter &counter, Value rows) {
-  Value count = counter.constant(1);
+  Value count = counter.index(1);
   for (int64_t axis = 0; axis + 1 < shapedType(rows).getRank(); ++axis)
-    count = counter.times(count, counter.size(rows, axis));
+    count = counter.mul(count, counter.size(rows, axis));
   return count;
 }
 
@@ -305,21 +279,21 @@ Value LinearAttentionOp::buildFlops(OpBuilder &builder) {
   Value keys = getStep() ? counter.size(getKey(), 0)
                          : countKeys(counter, getKey(), getLengths());
   return counter.add(
-      counter.times(keys, getKeyValueHeads() * each),
-      counter.times(countRows(counter, getQuery()), getHeads() * each));
+      counter.mul(keys, getKeyValueHeads() * each),
+      counter.mul(countRows(counter, getQuery()), getHeads() * each));
 }
 
 Value LinearAttentionSumsOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   ArrayRef<int64_t> sums =
       shapedType(getDestinations().front()).getShape().take_back(2);
-  return counter.times(countKeys(counter, getKey(), getLengths()),
-                       getHeads() * flopsOfSums(sums));
+  return counter.mul(countKeys(counter, getKey(), getLengths()),
+                     getHeads() * flopsOfSums(sums));
 }
 
 Value LinearAttentionReadOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   ArrayRef<int64_t> sums = shapedType(getSums()).getShape().take_back(2);
-  return counter.times(countRows(counter, getQuery()),
-                       getHeads() * flopsOfSums(sums));
+  return counter.mul(countRows(counter, getQuery()),
+                     getHeads() * flopsOfSums(sums));
 }

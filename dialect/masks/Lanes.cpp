@@ -77,10 +77,10 @@ static Value reduce(OpBuilder &builder, Location loc, Value value,
     return value;
   return builder.createOrFold<vector::ReductionOp>(loc, kind, value);
 }
-Value Lanes::leastLane(Value value) {
+Value Lanes::reduceMin(Value value) {
   return reduce(builder, loc, value, vector::CombiningKind::MINSI);
 }
-Value Lanes::mostLane(Value value) {
+Value Lanes::reduceMax(Value value) {
   return reduce(builder, loc, value, vector::CombiningKind::MAXSI);
 }
 

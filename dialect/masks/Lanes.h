@@ -33,8 +33,8 @@ public:
   /// The size of a dimension.
   mlir::Value size(mlir::Value table, int64_t axis);
   /// The smallest and the largest lane.
-  mlir::Value leastLane(mlir::Value value);
-  mlir::Value mostLane(mlir::Value value);
+  mlir::Value reduceMin(mlir::Value value);
+  mlir::Value reduceMax(mlir::Value value);
   /// Whether body(n) holds for any n in [begin, end), scalars; a predicate with
   /// the lanes of `like`.
   mlir::Value anyOf(mlir::Value begin, mlir::Value end, mlir::Value like,

@@ -242,9 +242,9 @@ LogicalResult MaskPairsOp::verify() {
 static Value inCompressedRows(Lanes &lanes, Value offsets, Value elements,
                               Value rows, Value keys) {
   IndexMath math{lanes.builder, lanes.loc};
-  Value behind = lanes.add(lanes.mostLane(rows), lanes.i32(1));
+  Value behind = lanes.add(lanes.reduceMax(rows), lanes.i32(1));
   Value like = isa<VectorType>(rows.getType()) ? rows : keys;
-  return lanes.anyOf(lanes.leastLane(rows), behind, like, [&](Value row) {
+  return lanes.anyOf(lanes.reduceMin(rows), behind, like, [&](Value row) {
     SortedList list = compressedRow(math, offsets, elements, math.toIndex(row));
     return lanes.logicalAnd(lanes.equal(rows, row), list.contains(lanes, keys));
   });

@@ -133,8 +133,8 @@ Value SortedList::atOr(IndexMath &math, Value place, Value otherwise) const {
 Value SortedList::contains(Lanes &lanes, Value values) const {
   IndexMath math{lanes.builder, lanes.loc};
   // Lanes are neighbours mostly: of the elements between them there are few.
-  Value least = math.toIndex(lanes.leastLane(values));
-  Value behind = math.add(math.toIndex(lanes.mostLane(values)), 1);
+  Value least = math.toIndex(lanes.reduceMin(values));
+  Value behind = math.add(math.toIndex(lanes.reduceMax(values)), 1);
   Value first = math.toI32(lowerBound(math, least));
   Value last = math.toI32(lowerBound(math, behind));
   return lanes.anyOf(first, last, values, [&](Value place) {
