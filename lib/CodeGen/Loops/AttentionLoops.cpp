@@ -15,7 +15,6 @@
 #include "lib/CodeGen/Loops/AttentionLoops.h"
 #include "lib/CodeGen/Loops/QueryLoops.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
 
@@ -34,8 +33,7 @@ static Value maximumOf(QueryLoops &query, Loops &loops) {
             [&] { return loops.max(so_far, query.score(j)); }, so_far);
       });
   Value none = loops.equal(maximum, lowest);
-  return arith::SelectOp::create(loops.builder, loops.loc, none, loops.f32(0),
-                                 maximum);
+  return loops.select(none, loops.f32(0), maximum);
 }
 
 /// The loops for one query of one head. `sums` [value width] is scratch memory.
@@ -69,11 +67,9 @@ static void buildQuery(AttentionOp op, QueryLoops &query, Value sums,
             sum);
       });
   if (op.getNormalizer() != Normalizer::None) {
-    Value empty = arith::CmpFOp::create(
-        builder, loops.loc, arith::CmpFPredicate::OEQ, total, loops.f32(0));
+    Value empty = loops.equal(total, loops.f32(0));
     forEachSum([&](Value y, Value) -> Value {
-      return arith::SelectOp::create(builder, loops.loc, empty, loops.f32(0),
-                                     loops.div(y, total));
+      return loops.select(empty, loops.f32(0), loops.div(y, total));
     });
   }
   loops.loop(width, [&](Value d) {

@@ -9,41 +9,34 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Loops/CacheSlot.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "dialect/Arith.h"
 
 using namespace mlir;
+using namespace heddle;
 
 Value heddle::buildCacheSlot(OpBuilder &builder, Location loc, Value position,
                              Value slots, int64_t pinned) {
+  Arith math(builder, loc);
   if (pinned == 0)
-    return arith::RemUIOp::create(builder, loc, position, slots);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
+    return math.urem(position, slots);
   auto behindPinned = [&](Value value, int64_t least) -> Value {
-    Value rest = arith::SubIOp::create(builder, loc, value, constant(pinned));
-    return arith::MaxSIOp::create(builder, loc, rest, constant(least));
+    Value rest = math.sub(value, math.index(pinned));
+    return math.max(rest, math.index(least));
   };
-  Value lap = arith::RemUIOp::create(builder, loc, behindPinned(position, 0),
-                                     behindPinned(slots, 1));
-  Value slot = arith::AddIOp::create(builder, loc, lap, constant(pinned));
-  Value isPinned = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, position, constant(pinned));
-  return arith::SelectOp::create(builder, loc, isPinned, position, slot);
+  Value lap = math.urem(behindPinned(position, 0), behindPinned(slots, 1));
+  Value slot = math.add(lap, math.index(pinned));
+  Value isPinned = math.less(position, math.index(pinned));
+  return math.select(isPinned, position, slot);
 }
 
 Value heddle::staysInCache(OpBuilder &builder, Location loc, Value position,
                            Value length, Value slots, int64_t pinned) {
-  Value first = arith::ConstantIndexOp::create(builder, loc, pinned);
-  auto isBelow = [&](Value lhs, Value rhs) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lhs,
-                                 rhs);
-  };
-  Value ring = arith::SubIOp::create(builder, loc, slots, first);
-  Value next = arith::AddIOp::create(builder, loc, position, ring);
-  Value isLatest = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sle, length, next);
-  Value isPinned = isBelow(position, first);
-  Value stays = arith::OrIOp::create(builder, loc, isLatest, isPinned);
-  return arith::AndIOp::create(builder, loc, isBelow(position, length), stays);
+  Arith math(builder, loc);
+  Value first = math.index(pinned);
+  Value ring = math.sub(slots, first);
+  Value next = math.add(position, ring);
+  Value isLatest = math.lessOrEqual(length, next);
+  Value isPinned = math.less(position, first);
+  Value stays = math.logicalOr(isLatest, isPinned);
+  return math.logicalAnd(math.less(position, length), stays);
 }

@@ -22,15 +22,6 @@ static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 /// Stands for a maximum of -inf, of which no difference is a number.
 static constexpr float kLowestNumber = std::numeric_limits<float>::lowest();
 
-static Value chooseOf(Value condition, Value then, Value otherwise,
-                      Loops &loops) {
-  return arith::SelectOp::create(loops.builder, loops.loc, condition, then,
-                                 otherwise);
-}
-static Value isAboveOf(Value a, Value b, Loops &loops) {
-  return loops.greater(a, b);
-}
-
 /// Calls `body` with each row and memory that holds its logits.
 static void forEachRow(RangedLogitsOpInterface op, Loops &loops,
                        function_ref<void(Value, Value)> body) {
@@ -51,14 +42,11 @@ static void forEachRow(RangedLogitsOpInterface op, Loops &loops,
 /// Calls `body` with each range, its first id and the one behind it.
 static void forEachRange(RangedLogitsOpInterface op, Loops &loops,
                          function_ref<void(Value, Value, Value)> body) {
-  OpBuilder &builder = loops.builder;
   Value length = loops.index(int64_t(op.getRange()));
   loops.loop(loops.index(op.getNumRanges()), [&](Value k) {
-    Value begin = arith::MulIOp::create(builder, loops.loc, k, length);
-    Value end = arith::MinUIOp::create(
-        builder, loops.loc,
-        arith::AddIOp::create(builder, loops.loc, begin, length),
-        loops.index(int64_t(op.getVocabulary())));
+    Value begin = loops.mul(k, length);
+    Value end = loops.umin(loops.add(begin, length),
+                           loops.index(int64_t(op.getVocabulary())));
     body(k, begin, end);
   });
 }
@@ -70,22 +58,15 @@ static void forbid(RangedLogitsOpInterface op, Value row, Value logits,
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   Value lowest = loops.f32(kLowest), ids = op.getForbidden();
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
-  Value yes =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  Value none = loops.i32(-1);
+  Value yes = loops.i1(true);
   loops.fold(
       loops.index(0), loops.lastSize(ids), yes, [&](Value f, Value isListed) {
         Value number = loops.load(ids, {row, f});
-        Value isThere = arith::AndIOp::create(
-            builder, loc, isListed,
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                  number, none));
+        Value isThere = loops.logicalAnd(isListed, loops.greater(number, none));
         Value id = loops.toIndex(number);
-        Value isId = arith::AndIOp::create(
-            builder, loc, isThere,
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, id,
-                                  loops.index(int64_t(op.getVocabulary()))));
+        Value isId = loops.logicalAnd(
+            isThere, loops.uless(id, loops.index(int64_t(op.getVocabulary()))));
         scf::IfOp::create(builder, loc, isId, [&](OpBuilder &, Location) {
           loops.store(lowest, logits, id);
           scf::YieldOp::create(builder, loc);
@@ -97,20 +78,14 @@ static void forbid(RangedLogitsOpInterface op, Value row, Value logits,
 /// Whether what a row forbids is to be in no sum.
 static Value sumsLeaveOutForbidden(RangedLogitsOpInterface op, Value row,
                                    Loops &loops) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
   Value ids = op.getForbidden(), count = loops.lastSize(ids);
-  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                        count, loops.index(0));
+  Value isThere = loops.notEqual(count, loops.index(0));
   auto isMark = [&]() -> Value {
-    Value last = arith::SubIOp::create(builder, loc, count, loops.index(1));
-    Value mark = arith::ConstantOp::create(
-        builder, loc, builder.getI32IntegerAttr(kSumsOfAllowed));
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                 loops.load(ids, {row, last}), mark);
+    Value last = loops.sub(count, loops.index(1));
+    Value mark = loops.i32(kSumsOfAllowed);
+    return loops.equal(loops.load(ids, {row, last}), mark);
   };
-  Value no =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
+  Value no = loops.i1(false);
   return loops.ifYield(isThere, isMark, no);
 }
 
@@ -122,26 +97,21 @@ static void takeLargest(LargestLogitsOp op, Value logits, Value n,
   Value values = op.getDestinations()[0], ids = op.getDestinations()[1];
   Value l = loops.load(logits, n), best = loops.load(values, at);
   Value id = loops.load(ids, at), number = loops.toI32(n);
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
-  Value hasNone =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, id, none);
+  Value none = loops.i32(-1);
+  Value hasNone = loops.equal(id, none);
   Value isAbove =
-      isAboveOf(l, chooseOf(hasNone, loops.f32(kLowest), best, loops), loops);
+      loops.greater(l, loops.select(hasNone, loops.f32(kLowest), best));
   Value isNaN =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, l, l);
-  Value isTaken =
-      arith::OrIOp::create(builder, loc, isAbove,
-                           arith::AndIOp::create(builder, loc, hasNone, isNaN));
-  loops.store(chooseOf(isTaken, l, best, loops), values, at);
-  loops.store(chooseOf(isAbove, number, id, loops), ids, at);
+  Value isTaken = loops.logicalOr(isAbove, loops.logicalAnd(hasNone, isNaN));
+  loops.store(loops.select(isTaken, l, best), values, at);
+  loops.store(loops.select(isAbove, number, id), ids, at);
 }
 
 void heddle::loopOverLargest(LargestLogitsOp op, Loops &loops) {
   Value values = op.getDestinations()[0], ids = op.getDestinations()[1];
   Value lowest = loops.f32(kLowest);
-  Value none = arith::ConstantOp::create(loops.builder, loops.loc,
-                                         loops.builder.getI32IntegerAttr(-1));
+  Value none = loops.i32(-1);
   forEachRow(op, loops, [&](Value row, Value logits) {
     forbid(op, row, logits, loops);
     forEachRange(op, loops, [&](Value k, Value begin, Value end) {
@@ -159,10 +129,10 @@ static void sumRange(BestLogitsOp op, Value logits, Value begin, Value end,
   Value most =
       loops.fold(begin, end, loops.f32(kLowest), [&](Value n, Value before) {
         Value l = loops.load(logits, n);
-        return chooseOf(isAboveOf(l, before, loops), l, before, loops);
+        return loops.select(loops.greater(l, before), l, before);
       });
   Value lowest = loops.f32(kLowestNumber);
-  Value base = chooseOf(isAboveOf(most, lowest, loops), most, lowest, loops);
+  Value base = loops.select(loops.greater(most, lowest), most, lowest);
   Value sum = loops.fold(begin, end, loops.f32(0), [&](Value n, Value before) {
     return loops.add(before, loops.exp(loops.sub(loops.load(logits, n), base)));
   });

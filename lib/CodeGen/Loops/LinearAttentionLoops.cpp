@@ -10,7 +10,6 @@
 #include "lib/CodeGen/Loops/Loops.h"
 #include "lib/CodeGen/Loops/QueryLoops.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -93,10 +92,7 @@ Value SumLoops::element(Value memref, ValueRange row, Value column) {
 }
 
 Value SumLoops::column(Value head, int64_t width, Value d) {
-  return arith::AddIOp::create(
-      loops.builder, loops.loc,
-      arith::MulIOp::create(loops.builder, loops.loc, head, loops.index(width)),
-      d);
+  return loops.add(loops.mul(head, width), d);
 }
 
 /// 1 / |x| of a head, 0 of zeros.
@@ -110,8 +106,7 @@ Value SumLoops::inverseNorm(Value memref, ValueRange row, Value head,
                              });
   Value isZero = loops.equal(squares, loops.f32(0));
   Value norm = math::SqrtOp::create(loops.builder, loops.loc, squares);
-  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(0),
-                                 loops.div(loops.f32(1), norm));
+  return loops.select(isZero, loops.f32(0), loops.div(loops.f32(1), norm));
 }
 
 Value SumLoops::feature(Value x, Value inverse) {
@@ -119,10 +114,8 @@ Value SumLoops::feature(Value x, Value inverse) {
   Value zero = loops.f32(0);
   switch (features) {
   case FeatureMap::Elu: {
-    Value isAbove = arith::CmpFOp::create(builder, loops.loc,
-                                          arith::CmpFPredicate::OGT, x, zero);
-    return arith::SelectOp::create(builder, loops.loc, isAbove,
-                                   loops.add(x, loops.f32(1)), loops.exp(x));
+    Value isAbove = loops.greater(x, zero);
+    return loops.select(isAbove, loops.add(x, loops.f32(1)), loops.exp(x));
   }
   case FeatureMap::Relu:
     return loops.max(x, zero);
@@ -167,7 +160,6 @@ void SumLoops::add(Value keys, Value values, ValueRange row, Value head,
 
 void SumLoops::read(Value queries, ValueRange row, Value head, int64_t heads,
                     const HeadSums &sums, Value result) {
-  OpBuilder &builder = loops.builder;
   int64_t width = lastOf(sums.sums);
   auto placeOf = [&](Value d) { return append(row, column(head, width, d)); };
   loops.loop(loops.index(width),
@@ -184,19 +176,16 @@ void SumLoops::read(Value queries, ValueRange row, Value head, int64_t heads,
     });
   });
   Value total = loops.load(divisor, {});
-  Value isEmpty = arith::CmpFOp::create(
-      builder, loops.loc, arith::CmpFPredicate::OEQ, total, loops.f32(0));
+  Value isEmpty = loops.equal(total, loops.f32(0));
   loops.loop(loops.index(width), [&](Value d) {
     Value quotient = loops.div(loops.load(result, placeOf(d)), total);
-    loops.store(arith::SelectOp::create(builder, loops.loc, isEmpty,
-                                        loops.f32(0), quotient),
-                result, placeOf(d));
+    loops.store(loops.select(isEmpty, loops.f32(0), quotient), result,
+                placeOf(d));
   });
 }
 
 Value SumLoops::keyHead(Value head, int64_t heads, int64_t kvHeads) {
-  return arith::DivUIOp::create(loops.builder, loops.loc, head,
-                                loops.index(heads / kvHeads));
+  return loops.udiv(head, heads / kvHeads);
 }
 
 /// Keys of a sentence: all positions, or as many as its length says.
@@ -205,8 +194,7 @@ static Value countKeys(Loops &loops, Value keys, Value lengths,
   Value count = loops.size(keys, 1);
   if (!lengths)
     return count;
-  return arith::MinSIOp::create(loops.builder, loops.loc, count,
-                                loops.toIndex(loops.load(lengths, sentence)));
+  return loops.min(count, loops.toIndex(loops.load(lengths, sentence)));
 }
 
 static void buildStep(LinearAttentionOp op, SumLoops &each) {
@@ -251,8 +239,7 @@ void heddle::buildLinearAttentionLoops(LinearAttentionOp op,
         loops.loop(keys, add);
       loops.loop(loops.size(op.getQuery(), 1), [&](Value i) {
         if (op.getCausal()) {
-          Value isKey = arith::CmpIOp::create(
-              builder, loops.loc, arith::CmpIPredicate::slt, i, keys);
+          Value isKey = loops.less(i, keys);
           scf::IfOp::create(builder, loops.loc, isKey,
                             [&](OpBuilder &, Location) {
                               add(i);

@@ -9,7 +9,6 @@
 
 #include "lib/CodeGen/Loops/ListedRow.h"
 #include "lib/CodeGen/Loops/Loops.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -18,8 +17,6 @@ ListedRow heddle::findListedRow(OpBuilder &builder, Location loc, Value number,
                                 Value rows) {
   Loops loops(builder, loc);
   Value row = loops.toIndex(number);
-  Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                      row, loops.size(rows, 1));
-  return {isRow,
-          arith::SelectOp::create(builder, loc, isRow, row, loops.index(0))};
+  Value isRow = loops.uless(row, loops.size(rows, 1));
+  return {isRow, loops.select(isRow, row, loops.index(0))};
 }

@@ -23,13 +23,6 @@ static bool isOfIntegers(Value memref) {
   return elementOf(memref).isInteger(8);
 }
 
-static Value shifted(Value index, int64_t by, Loops &loops) {
-  return by == 0 ? index
-                 : arith::AddIOp::create(loops.builder, loops.loc, index,
-                                         loops.index(by))
-                       .getResult();
-}
-
 /// The integer at these coordinates, as i32.
 static Value loadInteger(Value memref, ValueRange at, Loops &loops) {
   return arith::ExtSIOp::create(loops.builder, loops.loc,
@@ -37,22 +30,10 @@ static Value loadInteger(Value memref, ValueRange at, Loops &loops) {
                                 loops.load(memref, at));
 }
 
-static Value integer(int64_t value, Loops &loops) {
-  return arith::ConstantIntOp::create(loops.builder, loops.loc, value, 32);
-}
-
 /// x[k] + shift.
 static Value loadShifted(const ProductInput &input, Value k, Loops &loops) {
-  return arith::AddIOp::create(
-      loops.builder, loops.loc,
-      loadInteger(input.memref, append(input.at, k), loops),
-      integer(input.shift, loops));
-}
-
-static Value addProduct(Value sum, Value lhs, Value rhs, Loops &loops) {
-  return arith::AddIOp::create(
-      loops.builder, loops.loc, sum,
-      arith::MulIOp::create(loops.builder, loops.loc, lhs, rhs));
+  return loops.add(loadInteger(input.memref, append(input.at, k), loops),
+                   loops.i32(input.shift));
 }
 
 /// f32(sum) * (s * w) + b.
@@ -91,7 +72,7 @@ public:
 
   int64_t size() const { return columns; }
   /// Where column j stands in scales and biases.
-  Value column(Value j, Loops &loops) const { return shifted(j, first, loops); }
+  Value column(Value j, Loops &loops) const { return loops.add(j, first); }
   /// The coordinates of W[k, j].
   SmallVector<Value> place(Value k, Value j, Loops &loops) const;
 
@@ -105,21 +86,13 @@ private:
 SmallVector<Value> PartOfWeight::place(Value k, Value j, Loops &loops) const {
   if (!isPacked(weight.memref))
     return {k, column(j, loops)};
-  auto divide = [&](Value value, int64_t by) -> Value {
-    return arith::DivUIOp::create(loops.builder, loops.loc, value,
-                                  loops.index(by));
-  };
-  auto rest = [&](Value value, int64_t by) -> Value {
-    return arith::RemUIOp::create(loops.builder, loops.loc, value,
-                                  loops.index(by));
-  };
   int64_t group = layout.group();
   SmallVector<Value> place = {
-      shifted(divide(j, kPanelColumns), firstPanel, loops),
-      shifted(group == 1 ? k : divide(k, group), layout.firstRow(), loops),
-      rest(j, kPanelColumns)};
+      loops.add(loops.udiv(j, kPanelColumns), firstPanel),
+      loops.add(loops.udiv(k, group), layout.firstRow()),
+      loops.urem(j, kPanelColumns)};
   if (group > 1)
-    place.push_back(rest(k, group));
+    place.push_back(loops.urem(k, group));
   return place;
 }
 
@@ -151,13 +124,12 @@ static void multiplyIntegers(const ProductInput &input,
                              ValueRange at, Loops &loops) {
   Value columns = loops.index(part.size());
   Value sums = weight.sums;
-  loops.loop(columns,
-             [&](Value j) { loops.store(integer(0, loops), sums, j); });
+  loops.loop(columns, [&](Value j) { loops.store(loops.i32(0), sums, j); });
   loops.loop(loops.lastSize(input.memref), [&](Value k) {
     Value x = loadShifted(input, k, loops);
     loops.loop(columns, [&](Value j) {
       Value w = loadInteger(weight.memref, part.place(k, j, loops), loops);
-      loops.store(addProduct(loops.load(sums, j), x, w, loops), sums, j);
+      loops.store(loops.add(loops.load(sums, j), loops.mul(x, w)), sums, j);
     });
   });
   loops.loop(columns, [&](Value j) {
@@ -189,11 +161,10 @@ Value heddle::multiplyRows(const ProductInput &input, const ProductWeight &rows,
                            ValueRange rowAt, Loops &loops) {
   Value begin = loops.index(0), end = loops.lastSize(rows.memref);
   if (isOfIntegers(rows.memref)) {
-    Value sum =
-        loops.fold(begin, end, integer(0, loops), [&](Value d, Value sum) {
-          Value w = loadInteger(rows.memref, append(rowAt, d), loops);
-          return addProduct(sum, loadShifted(input, d, loops), w, loops);
-        });
+    Value sum = loops.fold(begin, end, loops.i32(0), [&](Value d, Value sum) {
+      Value w = loadInteger(rows.memref, append(rowAt, d), loops);
+      return loops.add(sum, loops.mul(loadShifted(input, d, loops), w));
+    });
     return dequantize(sum, input, rows, rowAt, loops);
   }
   return loops.fold(
@@ -209,13 +180,10 @@ Value heddle::roundToInteger(Value x, Loops &loops) {
   Value isNumber = arith::CmpFOp::create(builder, loops.loc,
                                          arith::CmpFPredicate::ORD, x, x);
   Value rounded = math::RoundEvenOp::create(
-      builder, loops.loc,
-      arith::SelectOp::create(builder, loops.loc, isNumber, x, loops.f32(0)));
+      builder, loops.loc, loops.select(isNumber, x, loops.f32(0)));
   Value most = loops.f32(QuantizeOp::kMost),
         least = loops.f32(-QuantizeOp::kMost);
-  Value clipped = arith::MaximumFOp::create(
-      builder, loops.loc,
-      arith::MinimumFOp::create(builder, loops.loc, rounded, most), least);
+  Value clipped = loops.max(loops.min(rounded, most), least);
   return arith::FPToSIOp::create(builder, loops.loc, builder.getI8Type(),
                                  clipped);
 }
@@ -227,8 +195,8 @@ Value heddle::quantizeValue(Value x, Value multiplier, Loops &loops) {
 
 Value heddle::scaleOfLargest(Value most, Loops &loops) {
   Value isZero = loops.equal(most, loops.f32(0));
-  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
-                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+  return loops.select(isZero, loops.f32(1),
+                      loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
 static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
@@ -268,9 +236,7 @@ void heddle::fakeQuantizeRow(FakeQuantizeOp op, ValueRange at, Loops &loops) {
   Value multiplier = loadOne(op.getMultiplier()), scale;
   if (as.isInteger(8) && !multiplier)
     scale = scaleOfRow(op.getInput(), at, loops);
-  Value on =
-      arith::CmpFOp::create(builder, loops.loc, arith::CmpFPredicate::UNE,
-                            loadOne(op.getOn()), loops.f32(0));
+  Value on = loops.notEqual(loadOne(op.getOn()), loops.f32(0));
   loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
     SmallVector<Value> place = append(at, d);
     Value x = loops.load(op.getInput(), place), y;
@@ -283,7 +249,6 @@ void heddle::fakeQuantizeRow(FakeQuantizeOp op, ValueRange at, Loops &loops) {
                     scale);
     else
       y = widen(builder, loops.loc, roundTo(as, builder, loops.loc, x));
-    loops.store(arith::SelectOp::create(builder, loops.loc, on, y, x),
-                op.getDestination(), place);
+    loops.store(loops.select(on, y, x), op.getDestination(), place);
   });
 }

@@ -43,7 +43,6 @@ QueryLoops::QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row,
 }
 
 void QueryLoops::locate() {
-  OpBuilder &builder = loops.builder;
   firstKey = loops.index(0);
   keyCount = loops.size(op.getKey(), 1);
   if (!op.isStep()) {
@@ -59,25 +58,19 @@ void QueryLoops::locate() {
     if (!op.getShared()) {
       // A cache holds the latest positions, up to the query's own.
       Value slots = keyCount;
-      keyCount =
-          arith::AddIOp::create(builder, loops.loc, position, loops.index(1));
-      Value oldest = arith::SubIOp::create(builder, loops.loc, keyCount, slots);
+      keyCount = loops.add(position, 1);
+      Value oldest = loops.sub(keyCount, slots);
       // Pinned ones stay, and the mask has none between them and the ring.
       if (op.getPinned() == 0)
-        firstKey =
-            arith::MaxSIOp::create(builder, loops.loc, oldest, loops.index(0));
+        firstKey = loops.max(oldest, loops.index(0));
     }
   }
-  auto offset = [&](Value each, int64_t width) -> Value {
-    return arith::MulIOp::create(builder, loops.loc, each, loops.index(width));
-  };
   Value kvHead = head;
   if (int64_t group = op.getHeads() / op.getKeyValueHeads(); group > 1)
-    kvHead =
-        arith::DivUIOp::create(builder, loops.loc, head, loops.index(group));
-  queryOffset = offset(head, op.getQueryWidth());
-  keyOffset = offset(kvHead, op.getKeyWidth());
-  valueOffset = offset(kvHead, op.getValueWidth());
+    kvHead = loops.udiv(head, group);
+  queryOffset = loops.mul(head, op.getQueryWidth());
+  keyOffset = loops.mul(kvHead, op.getKeyWidth());
+  valueOffset = loops.mul(kvHead, op.getValueWidth());
 }
 
 /// Where position j stands in the keys.
@@ -119,11 +112,9 @@ Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
 }
 
 Value QueryLoops::multiply(ValueRange key) {
-  OpBuilder &builder = loops.builder;
   return loops.fold(loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
                     [&](Value d, Value sum) {
-                      Value kd = arith::AddIOp::create(builder, loops.loc,
-                                                       keyOffset, d);
+                      Value kd = loops.add(keyOffset, d);
                       Value q = loadQuery(d);
                       Value k = widen(loops.load(op.getKey(), append(key, kd)));
                       return loops.add(sum, loops.mul(q, k));
@@ -131,19 +122,18 @@ Value QueryLoops::multiply(ValueRange key) {
 }
 
 Value QueryLoops::loadQuery(Value d) {
-  Value at = arith::AddIOp::create(loops.builder, loops.loc, queryOffset, d);
+  Value at = loops.add(queryOffset, d);
   return widen(loops.load(op.getQuery(), append(row, at)));
 }
 
 Value QueryLoops::loadValue(ValueRange key, Value d) {
-  Value at = arith::AddIOp::create(loops.builder, loops.loc, valueOffset, d);
+  Value at = loops.add(valueOffset, d);
   return widen(loops.load(op.getValue(), append(key, at)));
 }
 
 SmallVector<Value> QueryLoops::resultAt(Value d) {
-  Value first = arith::MulIOp::create(loops.builder, loops.loc, head,
-                                      loops.index(op.getValueWidth()));
-  return append(row, arith::AddIOp::create(loops.builder, loops.loc, first, d));
+  Value first = loops.mul(head, op.getValueWidth());
+  return append(row, loops.add(first, d));
 }
 
 /// What the region of scores, if there is one, makes of a similarity.
@@ -188,8 +178,7 @@ Value QueryLoops::exponential(Value score, Value maximum) {
   Value isWhole = arith::CmpFOp::create(
       builder, loops.loc, arith::CmpFPredicate::OGE,
       math::AbsFOp::create(builder, loops.loc, exponent), loops.f32(0x1p23));
-  fraction = arith::SelectOp::create(builder, loops.loc, isWhole, loops.f32(0),
-                                     fraction);
+  fraction = loops.select(isWhole, loops.f32(0), fraction);
   return exp2(loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
 }
 
@@ -204,10 +193,8 @@ Value QueryLoops::growthOf(Value maximum, Value larger) {
   Value before = whole(maximum), after = whole(larger);
   Value factor = exp2(loops.sub(before, after));
   // Of the lowest numbers both are -inf.
-  Value isSame = arith::CmpFOp::create(
-      builder, loops.loc, arith::CmpFPredicate::OEQ, before, after);
-  return arith::SelectOp::create(builder, loops.loc, isSame, loops.f32(1),
-                                 factor);
+  Value isSame = loops.equal(before, after);
+  return loops.select(isSame, loops.f32(1), factor);
 }
 
 Value QueryLoops::exactProbabilityOf(Value score, Value maximum) {

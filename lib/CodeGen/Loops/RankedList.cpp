@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Loops/RankedList.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
 
@@ -17,8 +16,7 @@ using namespace heddle;
 
 void RankedList::clear(ValueRange at, Loops &loops) const {
   Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
-  Value none = arith::ConstantOp::create(loops.builder, loops.loc,
-                                         loops.builder.getI32IntegerAttr(-1));
+  Value none = loops.i32(-1);
   loops.loop(loops.lastSize(values), [&](Value place) {
     loops.store(lowest, values, append(at, place));
     loops.store(none, ids, append(at, place));
@@ -26,8 +24,7 @@ void RankedList::clear(ValueRange at, Loops &loops) const {
 }
 
 Value RankedList::bound(ValueRange at, Loops &loops) const {
-  Value last = arith::SubIOp::create(loops.builder, loops.loc,
-                                     loops.lastSize(values), loops.index(1));
+  Value last = loops.sub(loops.lastSize(values), loops.index(1));
   return loops.load(values, append(at, last));
 }
 
@@ -37,9 +34,6 @@ void RankedList::insert(Value value, Value id, ValueRange at,
                         Loops &loops) const {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
-  auto choose = [&](Value condition, Value then, Value otherwise) -> Value {
-    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
-  };
   scf::ForOp::create(
       builder, loc, loops.index(0), loops.lastSize(values), loops.index(1),
       ValueRange{value, id},
@@ -47,12 +41,12 @@ void RankedList::insert(Value value, Value id, ValueRange at,
         SmallVector<Value> here = append(at, place);
         Value oldValue = loops.load(values, here),
               oldId = loops.load(ids, here);
-        Value isAbove = arith::CmpFOp::create(
-            builder, loc, arith::CmpFPredicate::OGT, value, oldValue);
-        loops.store(choose(isAbove, carried[0], oldValue), values, here);
-        loops.store(choose(isAbove, carried[1], oldId), ids, here);
-        scf::YieldOp::create(builder, loc,
-                             ValueRange{choose(isAbove, oldValue, carried[0]),
-                                        choose(isAbove, oldId, carried[1])});
+        Value isAbove = loops.greater(value, oldValue);
+        loops.store(loops.select(isAbove, carried[0], oldValue), values, here);
+        loops.store(loops.select(isAbove, carried[1], oldId), ids, here);
+        scf::YieldOp::create(
+            builder, loc,
+            ValueRange{loops.select(isAbove, oldValue, carried[0]),
+                       loops.select(isAbove, oldId, carried[1])});
       });
 }

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Loops/RoundFloats.h"
+#include "dialect/Arith.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -22,45 +23,29 @@ Type heddle::typeLike(Type like, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
-/// A number, or a vector of it, of a type of i32.
-static Value wordOf(OpBuilder &builder, Location loc, Type words,
-                    uint32_t value) {
-  Attribute number = builder.getI32IntegerAttr(int32_t(value));
-  if (auto vector = dyn_cast<VectorType>(words))
-    number = DenseElementsAttr::get(vector, number);
-  return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(number));
-}
-
 static Value roundToBf16(OpBuilder &builder, Location loc, Value x) {
-  Type words = typeLike(x.getType(), builder.getI32Type());
+  Arith math(builder, loc);
   Type halves = typeLike(x.getType(), builder.getI16Type());
+  Value bits = math.bitcastToI32(x);
   auto constant = [&](uint32_t value) {
-    return wordOf(builder, loc, words, value);
+    return math.constant(int32_t(value), bits);
   };
-  auto shift = [&](Value bits) -> Value {
-    return arith::ShRUIOp::create(builder, loc, bits, constant(16));
+  auto all = [&](Value word, uint32_t mask) {
+    return math.bitAnd(word, constant(mask));
   };
-  auto all = [&](Value bits, uint32_t mask) -> Value {
-    return arith::AndIOp::create(builder, loc, bits, constant(mask));
-  };
-  auto choose = [&](Value condition, Value then, Value otherwise) -> Value {
-    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
-  };
-  Value bits = arith::BitcastOp::create(builder, loc, words, x);
-  Value odd = all(shift(bits), 1);
-  Value half = arith::AddIOp::create(builder, loc, odd, constant(0x7fff));
-  Value nearest = arith::AddIOp::create(builder, loc, bits, half);
-  Value isDenormal =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                            all(bits, 0x7f800000), constant(0));
+  Value odd = all(math.shiftRight(bits, 16), 1);
+  Value half = math.add(odd, constant(0x7fff));
+  Value nearest = math.add(bits, half);
+  Value isDenormal = math.equal(all(bits, 0x7f800000), constant(0));
   Value isNumber =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, x, x);
-  Value quiet = arith::OrIOp::create(builder, loc, bits, constant(0x00400000));
-  Value result = choose(isNumber, nearest, quiet);
-  result = choose(isDenormal, all(bits, 0x80000000), result);
+  Value quiet = math.bitOr(bits, constant(0x00400000));
+  Value result = math.select(isNumber, nearest, quiet);
+  result = math.select(isDenormal, all(bits, 0x80000000), result);
   return arith::BitcastOp::create(
       builder, loc, typeLike(x.getType(), builder.getBF16Type()),
-      arith::TruncIOp::create(builder, loc, halves, shift(result)));
+      arith::TruncIOp::create(builder, loc, halves,
+                              math.shiftRight(result, 16)));
 }
 
 Value heddle::roundTo(Type element, OpBuilder &builder, Location loc, Value x) {
@@ -77,8 +62,6 @@ Value heddle::widen(OpBuilder &builder, Location loc, Value x) {
   Type halves = typeLike(x.getType(), builder.getI16Type());
   Value bits = arith::ExtUIOp::create(
       builder, loc, words, arith::BitcastOp::create(builder, loc, halves, x));
-  return arith::BitcastOp::create(
-      builder, loc, typeLike(x.getType(), builder.getF32Type()),
-      arith::ShLIOp::create(builder, loc, bits,
-                            wordOf(builder, loc, words, 16)));
+  Arith math(builder, loc);
+  return math.bitcastToF32(math.shiftLeft(bits, 16));
 }

@@ -113,9 +113,8 @@ void heddle::addSinusoids(Value position, int64_t timescales,
         math::ExpOp::create(builder, loops.loc, loops.mul(rate, toF64(k)));
     Value angle = loops.mul(place, frequency);
     Value stride = loops.index(halves ? 1 : 2);
-    Value sinAt = arith::MulIOp::create(builder, loops.loc, k, stride);
-    Value cosAt = arith::AddIOp::create(builder, loops.loc, sinAt,
-                                        loops.index(halves ? width / 2 : 1));
+    Value sinAt = loops.mul(k, stride);
+    Value cosAt = loops.add(sinAt, halves ? width / 2 : 1);
     auto addAt = [&](Value d, Value term) {
       SmallVector<Value> where = append(row.at, d);
       loops.store(loops.add(loops.load(row.source, where), toF32(term)),

@@ -10,7 +10,6 @@
 #include "lib/CodeGen/Loops/StateLoops.h"
 #include "lib/CodeGen/Loops/CacheSlot.h"
 #include "lib/CodeGen/Loops/ListedRow.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -75,13 +74,11 @@ void heddle::buildStateLoops(LastRowsOp op, Loops &loops) {
   loops.nest(input, 1, [&](ValueRange at) {
     Value sentence = at[0];
     Value length = loops.load(op.getLengths(), sentence);
-    Value last = arith::SubIOp::create(loops.builder, loops.loc, length,
-                                       loops.toI32(one));
+    Value last = loops.sub(length, loops.toI32(one));
     ListedRow listed = findListedRow(loops.builder, loops.loc, last, input);
     loops.loop(loops.lastSize(input), [&](Value d) {
       Value x = loops.load(input, {sentence, listed.row, d});
-      loops.store(arith::SelectOp::create(loops.builder, loops.loc,
-                                          listed.isRow, x, loops.f32(0)),
+      loops.store(loops.select(listed.isRow, x, loops.f32(0)),
                   op.getDestination(), {sentence, d});
     });
   });
