@@ -27,7 +27,6 @@
 #include "lib/Kernels/Rows/RoundKernel.h"
 #include "lib/Kernels/Rows/TakenRowsKernel.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -88,8 +87,8 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
         })
         .Case([&](LinearSumsOp sums) {
           if (sums.getRows() % kTileRows == 0 &&
-              multipliesTiles(sums.getInput(), isa))
-            emitTileSums(sums, isa);
+              hasAmxProduct(sums.getInput(), isa))
+            emitAmxSums(sums, isa);
           else
             emitLinearSums(sums, isa);
           return success();

@@ -144,11 +144,10 @@ static Value addBytes(amx::TileMulIOp op, Product product, Value sum) {
   return product.loops.fold(
       product.loops.index(0), product.groups(), sum, [&](Value k, Value added) {
         for (int64_t part = 0; part < product.group; ++part)
-          added = arith::AddIOp::create(
-              builder, loc, added,
-              arith::MulIOp::create(
-                  builder, loc, widen(product.ofX(k, part), op.getIsZextLhs()),
-                  widen(product.ofW(k, part), op.getIsZextRhs())));
+          added = product.loops.add(
+              added, product.loops.mul(
+                         widen(product.ofX(k, part), op.getIsZextLhs()),
+                         widen(product.ofW(k, part), op.getIsZextRhs())));
         return added;
       });
 }
@@ -165,8 +164,8 @@ static Value addPairs(amx::TileMulFOp, Product product, Value sum) {
     sums[part] = product.loops.fold(
         product.loops.index(0), product.groups(), product.loops.f32(0),
         [&](Value k, Value added) -> Value {
-          return math::FmaOp::create(builder, loc, widen(product.ofX(k, part)),
-                                     widen(product.ofW(k, part)), added);
+          return product.loops.fma(widen(product.ofX(k, part)),
+                                   widen(product.ofW(k, part)), added);
         });
   return product.loops.add(sum, product.loops.add(sums[0], sums[1]));
 }

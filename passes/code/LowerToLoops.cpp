@@ -86,22 +86,17 @@ static void shortenRow(ShortRowsOpInterface op, ValueRange at, Loops &loops) {
 }
 
 static void lowerToLoops(EmbeddingOp op, Loops loops) {
-  OpBuilder &builder = loops.builder;
   bool hasWidth = rankOf(op.getTable()) == 2;
   loops.nest(op.getIds(), rankOf(op.getIds()), [&](ValueRange at) {
     Value id = loops.load(op.getIds(), at);
-    Value zero = arith::ConstantIntOp::create(builder, loops.loc, 0, 32);
-    Value isZero = arith::CmpIOp::create(builder, loops.loc,
-                                         arith::CmpIPredicate::slt, id, zero);
-    Value row =
-        loops.toIndex(arith::MaxSIOp::create(builder, loops.loc, id, zero));
+    Value zero = loops.i32(0);
+    Value isZero = loops.less(id, zero);
+    Value row = loops.toIndex(loops.max(id, zero));
     auto copy = [&](ValueRange from, ValueRange to) {
       Value entry = loadEntry(op, row, from, loops);
-      Value zero = arith::ConstantOp::create(
-          builder, loops.loc, builder.getZeroAttr(entry.getType()));
-      loops.store(
-          arith::SelectOp::create(builder, loops.loc, isZero, zero, entry),
-          op.getDestinations().front(), to);
+      Value zero = loops.constant(0, entry);
+      loops.store(loops.select(isZero, zero, entry),
+                  op.getDestinations().front(), to);
     };
     if (!hasWidth)
       return copy(row, at);
@@ -242,7 +237,6 @@ static void lowerToLoops(FfnOp op, Loops loops) {
 }
 
 static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
-  OpBuilder &builder = loops.builder;
   Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     Value sentence = op.getSentences()
@@ -250,8 +244,7 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
                          : at[0];
     Value count = loops.toIndex(loops.load(op.getCounts(), sentence));
     loops.loop(loops.lastSize(op.getDestination()), [&](Value c) {
-      Value isCandidate = arith::CmpIOp::create(
-          builder, loops.loc, arith::CmpIPredicate::slt, c, count);
+      Value isCandidate = loops.less(c, count);
       Value logit = loops.ifYield(
           isCandidate,
           [&] {
@@ -361,22 +354,18 @@ static void lowerToLoops(LinearAttentionReadOp op, Loops loops) {
 }
 
 static void lowerToLoops(ProjectSequenceOp op, Loops loops) {
-  OpBuilder &builder = loops.builder;
   int64_t part = cast<MemRefType>(op.getInput().getType()).getShape().back() /
                  op.getHeads();
   loops.nest(op.getDestination(), 3, [&](ValueRange at) {
     Value count = loops.size(op.getInput(), 1);
     if (op.getLengths())
-      count = arith::MinSIOp::create(
-          builder, loops.loc, count,
-          loops.toIndex(loops.load(op.getLengths(), at[0])));
+      count =
+          loops.min(count, loops.toIndex(loops.load(op.getLengths(), at[0])));
     Value sum = loops.fold(
         loops.index(0), count, loops.f32(0), [&](Value j, Value sum) {
           SmallVector<Value> place = {at[1], j};
           if (rankOf(op.getProjection()) == 3)
-            place.insert(place.begin(),
-                         arith::DivUIOp::create(builder, loops.loc, at[2],
-                                                loops.index(part)));
+            place.insert(place.begin(), loops.udiv(at[2], part));
           return loops.add(
               sum, loops.mul(loops.load(op.getProjection(), place),
                              loops.load(op.getInput(), {at[0], j, at[2]})));
@@ -392,8 +381,7 @@ static void lowerToLoops(TakeRowsOp op, Loops loops) {
         findListedRow(loops.builder, loops.loc,
                       loops.load(op.getTokens(), at.drop_back()), input);
     Value x = loops.load(input, {at[0], listed.row, at[2]});
-    loops.store(arith::SelectOp::create(loops.builder, loops.loc, listed.isRow,
-                                        x, loops.f32(0)),
+    loops.store(loops.select(listed.isRow, x, loops.f32(0)),
                 op.getDestination(), at);
   });
 }
@@ -430,13 +418,9 @@ static void lowerToLoops(LastRowsOp op, Loops loops) {
 static void lowerToLoops(LookupOp op, Loops loops) {
   SmallVector<Value> at;
   for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
-    Value last =
-        arith::SubIOp::create(loops.builder, loops.loc,
-                              loops.size(op.getTable(), axis), loops.index(1));
-    Value limited = arith::MinSIOp::create(loops.builder, loops.loc,
-                                           loops.toIndex(index), last);
-    at.push_back(arith::MaxSIOp::create(loops.builder, loops.loc, limited,
-                                        loops.index(0)));
+    Value last = loops.sub(loops.size(op.getTable(), axis), loops.index(1));
+    Value limited = loops.min(loops.toIndex(index), last);
+    at.push_back(loops.max(limited, loops.index(0)));
   }
   if (auto vector = dyn_cast<VectorType>(op.getType())) {
     at.push_back(loops.index(0));

@@ -14,7 +14,6 @@
 #include "lib/Kernels/Attention/OnlineUpdates.h"
 #include "lib/Kernels/Attention/ValueCopy.h"
 #include "lib/Kernels/Vectors/RowKernel.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -62,15 +61,6 @@ public:
   void tileStep();
 
 private:
-  Value multiply(Value lhs, Value rhs) {
-    return arith::MulIOp::create(loops.builder, loops.loc, lhs, rhs);
-  }
-  Value divide(Value lhs, Value rhs) {
-    return arith::DivUIOp::create(loops.builder, loops.loc, lhs, rhs);
-  }
-  Value rest(Value lhs, Value rhs) {
-    return arith::RemUIOp::create(loops.builder, loops.loc, lhs, rhs);
-  }
   bool hasLists() const;
   bool hasTiles() const;
   Value keyHead(Value head);
@@ -125,13 +115,13 @@ bool AttentionTiler::hasTiles() const {
 /// The head of keys and values that a head of queries reads.
 Value AttentionTiler::keyHead(Value head) {
   int64_t group = op.getHeads() / op.getKeyValueHeads();
-  return group == 1 ? head : divide(head, loops.index(group));
+  return group == 1 ? head : loops.udiv(head, group);
 }
 
 /// The same, counted through all sentences.
 Value AttentionTiler::headNumber(Value batch, Value head) {
   Value heads = loops.index(op.getKeyValueHeads());
-  return loops.add(multiply(batch, heads), keyHead(head));
+  return loops.add(loops.mul(batch, heads), keyHead(head));
 }
 
 /// Multiply-adds of a pair of a query and a key.
@@ -144,7 +134,7 @@ void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
                                  function_ref<void()> takeScratch,
                                  function_ref<void(Value)> unit) {
   OpBuilder &builder = loops.builder;
-  Value worth = divide(multiply(units, unitWork), loops.index(kTaskProducts));
+  Value worth = loops.udiv(loops.mul(units, unitWork), kTaskProducts);
   Value tasks = loops.clamp(worth, loops.index(1), most);
   auto loop =
       scf::ForallOp::create(builder, loops.loc, ArrayRef<OpFoldResult>{tasks},
@@ -153,8 +143,8 @@ void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
   builder.setInsertionPoint(loop.getTerminator());
   Value task = loop.getInductionVar(0);
   takeScratch();
-  Value begin = divide(multiply(task, units), tasks);
-  Value end = divide(multiply(loops.add(task, 1), units), tasks);
+  Value begin = loops.udiv(loops.mul(task, units), tasks);
+  Value end = loops.udiv(loops.mul(loops.add(task, 1), units), tasks);
   loops.each(begin, end, 1, unit);
 }
 
@@ -179,14 +169,11 @@ void AttentionTiler::forGroupOf(Value head,
 
 /// Blocks of queries of a head: those of each remainder.
 Value AttentionTiler::blocksOf(const Group &group) {
-  auto ceilDivide = [&](Value value, int64_t by) -> Value {
-    return arith::CeilDivUIOp::create(loops.builder, loops.loc, value,
-                                      loops.index(by));
-  };
   Value count = loops.size(op.getQuery(), 1);
   if (group.stride > 1)
-    count = ceilDivide(count, group.stride);
-  return loops.mul(ceilDivide(count, tiles.getSizes().queries), group.stride);
+    count = loops.uceilDiv(count, group.stride);
+  return loops.mul(loops.uceilDiv(count, tiles.getSizes().queries),
+                   group.stride);
 }
 
 /// Of the group that has most: others have blocks without queries then.
@@ -247,8 +234,8 @@ void AttentionTiler::queries(const Group &group, Value batch, Value head,
   }
   Value blocks = loops.udiv(blocksOf(group), group.stride);
   view.stride = group.stride;
-  view.remainder = divide(number, blocks);
-  Value first = loops.mul(rest(number, blocks), size);
+  view.remainder = loops.udiv(number, blocks);
+  Value first = loops.mul(loops.urem(number, blocks), size);
   for (Value *rows : {&view.queries, &view.keys, &view.values, &view.result})
     *rows = everyRow(loops, *rows, view.remainder, view.stride);
   view.keyEnd = loops.size(view.keys, 0);
@@ -289,8 +276,8 @@ void AttentionTiler::queryBlock(const HeadView &view, Value first,
 void AttentionTiler::tileFull() {
   Value heads = loops.index(op.getHeads());
   Value blocks = mostBlocks();
-  Value rows = multiply(loops.size(op.getQuery(), 0), heads);
-  Value units = multiply(rows, blocks);
+  Value rows = loops.mul(loops.size(op.getQuery(), 0), heads);
+  Value units = loops.mul(rows, blocks);
   Value unitWork = loops.mul(loops.size(op.getKey(), 1),
                              tiles.getSizes().queries * pairWork());
   // Heads beside each other, whose rows are taken one after the other.
@@ -312,8 +299,8 @@ void AttentionTiler::tileFull() {
   else if (mayCopy)
     most = loops.select(shares, whole, units);
   forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
-    Value row = divide(unit, blocks), number = rest(unit, blocks);
-    Value batch = divide(row, heads), head = rest(row, heads);
+    Value row = loops.udiv(unit, blocks), number = loops.urem(unit, blocks);
+    Value batch = loops.udiv(row, heads), head = loops.urem(row, heads);
     Value values = headRows(loops, op.getValue(), batch, keyHead(head),
                             op.getValueWidth());
     if (mayCopy)
@@ -348,7 +335,7 @@ void AttentionTiler::queryRow(const Group &group, Value row, Value head,
     Value oldest =
         loops.max(loops.index(pinned), loops.sub(view.keyEnd, slots));
     Value ring = loops.max(slots, loops.index(1));
-    Value past = rest(loops.add(oldest, -pinned), ring);
+    Value past = loops.urem(loops.add(oldest, -pinned), ring);
     view.places.origin = loops.sub(oldest, past);
     if (pinned == 0)
       view.keyBegin = oldest;
@@ -380,7 +367,7 @@ void AttentionTiler::queryRow(const Group &group, Value row, Value head,
 
 void AttentionTiler::tileStep() {
   Value heads = loops.index(op.getHeads());
-  Value units = multiply(loops.size(op.getQuery(), 0), heads);
+  Value units = loops.mul(loops.size(op.getQuery(), 0), heads);
   // A key is read for one query alone: several times the cost of a
   // multiply-add.
   constexpr int64_t kReadCost = 4;
@@ -392,7 +379,7 @@ void AttentionTiler::tileStep() {
     tiles.takeShared(hasLists());
   };
   forEachTask(units, unitWork, units, takeScratch, [&](Value unit) {
-    Value row = divide(unit, heads), head = rest(unit, heads);
+    Value row = loops.udiv(unit, heads), head = loops.urem(unit, heads);
     forGroupOf(
         head, [&](const Group &group) { queryRow(group, row, head, scratch); });
   });

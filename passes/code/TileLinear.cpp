@@ -16,7 +16,6 @@
 #include "lib/Kernels/Linear/LargestLogits.h"
 #include "lib/Kernels/Linear/LinearAmx.h"
 #include "lib/Kernels/Linear/LinearBlock.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
@@ -79,7 +78,7 @@ static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
     work.weightBytes += weightBytes(weight);
   }
   work.tileRows = work.mostRows = loops.rowsOfTile(input);
-  bool hasTiles = multipliesTiles(input, loops.isa);
+  bool hasTiles = hasAmxProduct(input, loops.isa);
   work.taskFlops = 2 * (hasTiles ? kTileTaskProducts : kTaskProducts);
   work.taskBytes = hasTiles ? kTileTaskBytes : 0;
   work.mostTasks = hasTiles ? kEnoughTasks : kMostTasks;
@@ -135,7 +134,7 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   Value rowTask = loops.udiv(task, panelTasks);
   Value firstPanel = loops.mul(loops.urem(task, panelTasks), range);
   // Blocks differ by one tile at most.
-  Value tiles = loops.uceilDiv(count, loops.index(work.tileRows));
+  Value tiles = loops.uceilDiv(count, work.tileRows);
   auto rowOf = [&](Value number) {
     return loops.mul(loops.udiv(loops.mul(number, tiles), rowTasks),
                      work.tileRows);
@@ -150,17 +149,13 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
 /// once, for whichever part it is.
 static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
                           TileLoops &loops) {
-  OpBuilder &builder = loops.builder;
   auto type = cast<MemRefType>(op.getWeight().getType());
   int64_t panels = type.getDimSize(0) / int64_t(results.size());
   LinearBlock part;
   part.destination = results.front();
   for (auto [index, result] : llvm::enumerate(results.drop_front())) {
-    Value isThis =
-        arith::CmpIOp::create(builder, loops.loc, arith::CmpIPredicate::eq,
-                              number, loops.index(index + 1));
-    part.destination = arith::SelectOp::create(builder, loops.loc, isThis,
-                                               result, part.destination);
+    Value isThis = loops.equal(number, loops.index(index + 1));
+    part.destination = loops.select(isThis, result, part.destination);
   }
   part.weight = loops.slice(op.getWeight(),
                             loops.mul(number, loops.index(panels)), panels);
@@ -177,12 +172,12 @@ static bool isFetched(Value input, int64_t weightBytes, TileLoops &loops) {
   bool isOfBytes =
       cast<MemRefType>(input.getType()).getElementType().isInteger(8);
   return weightBytes > kL2Bytes &&
-         !(isOfBytes && multipliesTiles(input, loops.isa));
+         !(isOfBytes && hasAmxProduct(input, loops.isa));
 }
 
 /// Rows of x that share a task.
 static int64_t mostRowsOf(const RowWork &work, Value input, TileLoops &loops) {
-  if (!multipliesTiles(input, loops.isa) ||
+  if (!hasAmxProduct(input, loops.isa) ||
       !isFetched(input, work.weightBytes, loops))
     return kMostRows;
   int64_t rows = kTileRowsBytes / rowBytes(input);

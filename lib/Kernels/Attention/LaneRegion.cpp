@@ -45,9 +45,7 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
       last = loops.broadcast(last, width);
       zero = loops.broadcast(zero, width);
     }
-    limited.push_back(arith::MaxSIOp::create(
-        builder, loops.loc, zero,
-        arith::MinSIOp::create(builder, loops.loc, index, last)));
+    limited.push_back(loops.max(zero, loops.min(index, last)));
   }
   if (isScalar) {
     SmallVector<Value> indices;

@@ -14,7 +14,6 @@
 #include "lib/Kernels/Rows/RoundKernel.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "lib/Kernels/Vectors/VectorWidths.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -136,8 +135,7 @@ void heddle::emitPairs(OnlinePairsOp op, const IsaLevel &isa) {
     if (exists)
       return values;
     Value bits = loops.bitcast(values, builder.getI16Type());
-    Value zeros = arith::ConstantOp::create(
-        builder, op.getLoc(), builder.getZeroAttr(bits.getType()));
+    Value zeros = loops.constant(0, bits);
     return loops.bitcast(loops.select(loops.less(key, rowCount), bits, zeros),
                          element);
   };
@@ -298,7 +296,7 @@ void BlockUpdate::build() {
 
 void heddle::emitBlock(OnlineUpdateOp op, const IsaLevel &isa) {
   if (op.getColumns())
-    return emitTileUpdate(op, isa);
+    return emitAmxUpdate(op, isa);
   OpBuilder builder(op);
   BlockUpdate(op, builder, isa).build();
 }

@@ -126,8 +126,8 @@ static void copyLastKeys(VectorLoops &loops, Value keys, Value first,
   });
 }
 
-void heddle::emitTileScores(VectorLoops &loops, OnlineProbabilitiesOp op,
-                            Value queries, Value key) {
+void heddle::emitAmxScores(VectorLoops &loops, OnlineProbabilitiesOp op,
+                           Value queries, Value key) {
   OpBuilder &builder = loops.builder;
   Value keys = op.getKeys(), last = op.getLast();
   int64_t width = sizeOf(keys, 1);
@@ -222,10 +222,9 @@ Value Columns::square(Value key, Value slot, Value d, int64_t pair,
   Value zeros = constant(largest.getType(), 0);
   for (auto [i, words] : llvm::enumerate(loops.transpose(rows))) {
     Value bits = loops.bitcast(words, builder.getI16Type());
-    Value exponents = arith::AndIOp::create(builder, loc, bits, mask);
+    Value exponents = loops.bitAnd(bits, mask);
     largest = arith::MaxUIOp::create(builder, loc, largest, exponents);
-    Value isFinite = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne, exponents, mask);
+    Value isFinite = loops.notEqual(exponents, mask);
     Value kept = loops.select(isFinite, bits, zeros);
     loops.storeVector(loops.bitcast(kept, builder.getBF16Type()),
                       op.getColumns(),
@@ -247,9 +246,8 @@ Value Columns::fill(Value key, Value slot, bool exists) {
                       largest = square(key, slot, d, pair, largest, exists);
                     return SmallVector<Value>{largest};
                   })[0];
-  Value leavesOut = loops.any(
-      arith::CmpIOp::create(builder, loops.loc, arith::CmpIPredicate::eq,
-                            largest, constant(type, kExponentBits)));
+  Value leavesOut =
+      loops.any(loops.equal(largest, constant(type, kExponentBits)));
   return loops.select(leavesOut, loops.index(1), loops.index(0));
 }
 
@@ -285,9 +283,9 @@ void heddle::emitColumns(OnlineColumnsOp op, const IsaLevel &isa) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class TileUpdate {
+class AmxUpdate {
 public:
-  TileUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
+  AmxUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         pairs(loops, builder.getBF16Type()),
         probabilities(pairs.flatten(op.getProbabilities())) {}
@@ -310,7 +308,7 @@ private:
 } // namespace
 
 /// A group of widths, for all keys.
-void TileUpdate::finiteValues(Value d) {
+void AmxUpdate::finiteValues(Value d) {
   TileProduct product(loops, sizeOf(op.getSums(), 1));
   SmallVector<Value> sums = loops.carry(
       op.getBegin(), op.getEnd(), kKeyGroup, product.load(op.getSums(), d),
@@ -322,7 +320,7 @@ void TileUpdate::finiteValues(Value d) {
   product.store(sums, op.getSums(), d);
 }
 
-void TileUpdate::otherValue(Value pair, bool isOdd, Value d, Value value) {
+void AmxUpdate::otherValue(Value pair, bool isOdd, Value d, Value value) {
   int64_t lanes = loops.isa.lanes;
   Value factor =
       loops.broadcast(arith::ExtFOp::create(loops.builder, loops.loc,
@@ -341,7 +339,7 @@ void TileUpdate::otherValue(Value pair, bool isOdd, Value d, Value value) {
 }
 
 /// The values of a group of keys that are not in the columns.
-void TileUpdate::otherValues(Value group) {
+void AmxUpdate::otherValues(Value group) {
   OpBuilder &builder = loops.builder;
   Value rowCount = loops.size(op.getValues(), 0);
   auto isOther = [&](Value value) -> Value {
@@ -352,10 +350,7 @@ void TileUpdate::otherValues(Value group) {
     };
     Value bits = arith::BitcastOp::create(builder, loops.loc,
                                           builder.getI16Type(), value);
-    return arith::CmpIOp::create(
-        builder, loops.loc, arith::CmpIPredicate::eq,
-        arith::AndIOp::create(builder, loops.loc, bits, constant()),
-        constant());
+    return loops.equal(loops.bitAnd(bits, constant()), constant());
   };
   Value width = loops.index(sizeOf(op.getValues(), 1));
   loops.each(group, loops.add(group, kKeyGroup), 2, [&](Value even) {
@@ -372,7 +367,7 @@ void TileUpdate::otherValues(Value group) {
   });
 }
 
-void TileUpdate::build() {
+void AmxUpdate::build() {
   int64_t width = sizeOf(op.getSums(), 0);
   loops.each(loops.index(0), loops.index(width), kKeyGroup,
              [&](Value d) { finiteValues(d); });
@@ -384,7 +379,7 @@ void TileUpdate::build() {
   });
 }
 
-void heddle::emitTileUpdate(OnlineUpdateOp op, const IsaLevel &isa) {
+void heddle::emitAmxUpdate(OnlineUpdateOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
-  TileUpdate(op, builder, isa).build();
+  AmxUpdate(op, builder, isa).build();
 }

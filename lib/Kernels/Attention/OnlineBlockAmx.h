@@ -18,13 +18,13 @@ namespace heddle {
 /// scratch memory of the op. Its queries are flattened, [width / 2, 2 *
 /// columns]; no row behind the last key is read, and what stands in its place
 /// is any number or none.
-void emitTileScores(VectorLoops &loops, OnlineProbabilitiesOp op,
-                    mlir::Value queries, mlir::Value key);
+void emitAmxScores(VectorLoops &loops, OnlineProbabilitiesOp op,
+                   mlir::Value queries, mlir::Value key);
 
 /// Each builds the code of the op in front of it.
 void emitColumns(OnlineColumnsOp op, const IsaLevel &isa);
 /// Of an op with columns.
-void emitTileUpdate(OnlineUpdateOp op, const IsaLevel &isa);
+void emitAmxUpdate(OnlineUpdateOp op, const IsaLevel &isa);
 
 } // namespace heddle
 

@@ -18,7 +18,6 @@
 #include "lib/Kernels/Rows/RoundKernel.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -143,8 +142,8 @@ void BlockProbabilities::bindRegions() {
                        [&](int64_t v, Value d) { return load(queries, d, v); });
   Value first = loops.broadcast(loops.toI32(op.getFirst()), lanes);
   for (int64_t v = 0; v < vectors; ++v) {
-    positions.push_back(positionOf(arith::AddIOp::create(
-        loops.builder, loops.loc, first, loops.iota(v * lanes, lanes))));
+    positions.push_back(
+        positionOf(loops.add(first, loops.iota(v * lanes, lanes))));
     if (op.getScore().empty())
       continue;
     LaneRegion region(op.getScore(), lanes);
@@ -355,7 +354,7 @@ SmallVector<Value> BlockProbabilities::exponents(Value key,
       shrinks.push_back(moves[v].shrinks);
       factors.push_back(moves[v].shrinkage);
     }
-    loops.ifThen(loops.anyOf(shrinks), [&] { shrink(key, factors); });
+    loops.ifThen(loops.any(shrinks), [&] { shrink(key, factors); });
     forEachPair([&](int64_t, int64_t v, int64_t at) {
       result.push_back(exponent(loops, scores[at], factor, moves[v].point));
     });
@@ -370,7 +369,7 @@ SmallVector<Value> BlockProbabilities::exponents(Value key,
     });
     return result;
   };
-  return loops.ifYield(loops.anyOf(exceeds), look, multiply);
+  return loops.ifYield(loops.any(exceeds), look, multiply);
 }
 
 /// The probability of a score or an exponent, marked outside of `mask`, which
@@ -435,7 +434,7 @@ void BlockProbabilities::takeKeys(Value key, SmallVector<Value> scores) {
 /// A group of keys is scored at once, and its scores used before the next.
 void BlockProbabilities::byTiles(Value used) {
   loops.each(op.getBegin(), used, kKeyGroup, [&](Value group) {
-    emitTileScores(loops, op, queries, group);
+    emitAmxScores(loops, op, queries, group);
     Value end = loops.min(loops.add(group, kKeyGroup), used);
     loops.each(group, end, tile, [&](Value key) {
       takeKeys(key, storedScores(loops.sub(key, group)));

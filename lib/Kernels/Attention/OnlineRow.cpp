@@ -15,7 +15,6 @@
 #include "lib/Kernels/Rows/RoundKernel.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -227,7 +226,7 @@ void heddle::emitRow(OnlineFinishOp op, const IsaLevel &isa) {
   VectorLoops loops(builder, op.getLoc(), isa);
   Value total = loops.loadVector(
       op.getState(), {loops.index(kTotal), loops.index(0)}, isa.lanes);
-  total = prepareTotal(loops, loops.sumOfLanes(total), op.getNormalizer());
+  total = prepareTotal(loops, loops.reduceAdd(total), op.getNormalizer());
   Type element = elementOf(op.getRows());
   VectorMath math(builder, op.getLoc(), isa);
   forEachPart(isa.lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
@@ -255,9 +254,9 @@ void heddle::emitResume(OnlineResumeOp op, const IsaLevel &isa) {
     Value value = loops.load(op.getState(), {at, op.getColumn()});
     Value all = loops.broadcast(value, lanes);
     if (row == kTotal) {
-      Value isFirst = arith::CmpIOp::create(
-          builder, op.getLoc(), arith::CmpIPredicate::eq, loops.iota(0, lanes),
-          loops.broadcast(loops.toI32(loops.index(0)), lanes));
+      Value isFirst =
+          loops.equal(loops.iota(0, lanes),
+                      loops.broadcast(loops.toI32(loops.index(0)), lanes));
       all = loops.select(isFirst, all, loops.f32(0, lanes));
     }
     loops.storeVector(all, op.getOwnState(), {at, loops.index(0)});

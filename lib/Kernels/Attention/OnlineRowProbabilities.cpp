@@ -15,22 +15,9 @@
 #include "lib/Kernels/Rows/RoundKernel.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
-
-/// The largest lane, in every lane.
-static Value largestLane(VectorLoops &loops, Value vector) {
-  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
-  for (int64_t half = lanes / 2; half > 0; half /= 2) {
-    SmallVector<int64_t> other;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      other.push_back(lane ^ half);
-    vector = loops.selectMax(vector, loops.shuffle(vector, vector, other));
-  }
-  return vector;
-}
 
 /// A vector whose lane r is the sum of the lanes of vectors[r]. Pairs are
 /// folded first inside quarters of 128 bits, then across them: instructions
@@ -266,9 +253,8 @@ Value RowProbabilities::probability(Value score) {
 /// where there is no maximum to wait for.
 Value RowProbabilities::scoredTile(Value key) {
   Value score = scores(key);
-  Value numbers = arith::AddIOp::create(
-      loops.builder, loops.loc, loops.broadcast(loops.toI32(key), lanes),
-      loops.iota(0, lanes));
+  Value numbers =
+      loops.add(loops.broadcast(loops.toI32(key), lanes), loops.iota(0, lanes));
   Value positions = positionsOf(key, numbers);
   if (!op.getScore().empty()) {
     LaneRegion region(op.getScore(), lanes);
@@ -311,7 +297,7 @@ Value RowProbabilities::storeProbabilities(Value probabilities, Value at) {
 ReferencePoint RowProbabilities::movePoint(Value largest) {
   Value column = loops.index(0);
   PointMove move =
-      followMaximum(loops, math, largestLane(loops, largest), rule,
+      followMaximum(loops, math, loops.reduceMax(largest), rule,
                     ReferencePoint::load(loops, op.getState(), column));
   move.point.store(loops, op.getState(), column);
   loops.ifThen(loops.any(move.shrinks), [&] {

@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Attention/OnlineUpdates.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -26,7 +25,7 @@ static constexpr int64_t kTileColumns = 16;
 /// Bytes of values in columns that a task keeps: in the L2 cache, beside keys.
 static constexpr int64_t kColumnBytes = 1 << 19;
 
-static bool multipliesTiles(AttentionOp op, const IsaLevel &isa) {
+static bool hasAmxProduct(AttentionOp op, const IsaLevel &isa) {
   return isa.hasTiles && op.getFactorType().isBF16() && !op.isStep() &&
          (!op.getSimilarity().empty() || op.getKeyWidth() % kKeyGroup == 0) &&
          op.getValueWidth() % kKeyGroup == 0;
@@ -42,7 +41,7 @@ static TileSizes sizesOf(const IsaLevel &isa, bool isTiled) {
 }
 
 OnlineUpdates::OnlineUpdates(AttentionOp op, VectorLoops &loops)
-    : op(op), loops(loops), isTiled(multipliesTiles(op, loops.isa)),
+    : op(op), loops(loops), isTiled(hasAmxProduct(op, loops.isa)),
       sizes(sizesOf(loops.isa, isTiled)) {}
 
 //===----------------------------------------------------------------------===//

@@ -117,7 +117,7 @@ Value BestLogitsBuilder::sumOf(const Chunk &chunk, Value r, Value base) {
     for (size_t v = 0; v < half; ++v)
       totals[v] = loops.add(totals[v], totals[v + half]);
   return vector::ExtractOp::create(loops.builder, loops.loc,
-                                   loops.sumOfLanes(totals.front()), 0);
+                                   loops.reduceAdd(totals.front()), 0);
 }
 
 void BestLogitsBuilder::insertBest(const Chunk &chunk, Value r, ValueRange at) {
@@ -170,15 +170,10 @@ SmallVector<Value> BestLogitsBuilder::insertLanes(const Chunk &chunk,
       vector::BitCastOp::create(builder, loc, VectorType::get(1, word),
                                 isAbove),
       0);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getIntegerAttr(word, value));
-  };
   SmallVector<Value> inserted = loops.repeat(
       {left, best[0], best[1]},
       [&](ValueRange carried) -> Value {
-        return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                     carried[0], constant(0));
+        return loops.notEqual(carried[0], loops.constant(0, carried[0]));
       },
       [&](ValueRange carried) -> SmallVector<Value> {
         Value lane = arith::IndexCastUIOp::create(
@@ -188,9 +183,8 @@ SmallVector<Value> BestLogitsBuilder::insertLanes(const Chunk &chunk,
         Value logit = loops.load(scratch, {place[0], column});
         Value id = loops.toI32(loops.add(chunk.first, column));
         SmallVector<Value> next = insertLogit(carried.drop_front(), logit, id);
-        Value others = arith::AndIOp::create(
-            builder, loc, carried[0],
-            arith::SubIOp::create(builder, loc, carried[0], constant(1)));
+        Value others = loops.bitAnd(
+            carried[0], loops.sub(carried[0], loops.constant(1, carried[0])));
         return {others, next[0], next[1]};
       });
   return {inserted[1], inserted[2]};

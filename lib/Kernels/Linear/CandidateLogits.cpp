@@ -183,7 +183,7 @@ SmallVector<Value> CandidateLogitsBuilder::integerLogits(
     rowScale = loops.load(scales, row);
   for (auto [sum, place] : llvm::zip(sums, places)) {
     if (product.hasCorrection())
-      sum = arith::SubIOp::create(loops.builder, loops.loc, sum, sums.back());
+      sum = loops.sub(sum, sums.back());
     Value total = arith::SIToFPOp::create(
         loops.builder, loops.loc, loops.builder.getF32Type(),
         vector::ReductionOp::create(loops.builder, loops.loc,
@@ -229,14 +229,9 @@ CandidateLogitsBuilder::upcomingRows(Value sentence, Value first, Value end) {
   Value ids = op.getCandidates();
   if (!ids)
     return result;
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
-  Value last = arith::SubIOp::create(builder, loc, end, loops.index(1));
+  Value last = loops.sub(end, loops.index(1));
   for (int64_t c = 0; c < kTogether; ++c) {
-    Value candidate = arith::MinUIOp::create(
-        builder, loc,
-        arith::AddIOp::create(builder, loc, first, loops.index(kTogether + c)),
-        last);
+    Value candidate = loops.umin(loops.add(first, kTogether + c), last);
     result.push_back(loops.toIndex(loops.load(ids, {sentence, candidate})));
   }
   return result;
@@ -246,24 +241,20 @@ CandidateLogitsBuilder::upcomingRows(Value sentence, Value first, Value end) {
 Value CandidateLogitsBuilder::sentenceOf(Value row) {
   if (op.getSentences())
     return loops.toIndex(loops.load(op.getSentences(), row));
-  return arith::DivUIOp::create(loops.builder, loops.loc, row,
-                                loops.size(op.getInput(), 1));
+  return loops.udiv(row, loops.size(op.getInput(), 1));
 }
 
 /// y[row, begin] to y[row, end - 1].
 void CandidateLogitsBuilder::chunk(Value row, Value begin, Value end) {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
-  auto least = [&](Value lhs, Value rhs) -> Value {
-    return arith::MinUIOp::create(builder, loc, lhs, rhs);
-  };
   Value sentence = sentenceOf(row);
   Value count = loops.toIndex(loops.load(op.getCounts(), sentence));
-  Value last = arith::MaxUIOp::create(builder, loc, least(count, end), begin);
+  Value last =
+      arith::MaxUIOp::create(builder, loc, loops.umin(count, end), begin);
   Value together = loops.index(kTogether);
-  Value left = arith::RemUIOp::create(
-      builder, loc, arith::SubIOp::create(builder, loc, last, begin), together);
-  Value whole = arith::SubIOp::create(builder, loc, last, left);
+  Value left = loops.urem(loops.sub(last, begin), together);
+  Value whole = loops.sub(last, left);
   scf::ForOp::create(builder, loc, begin, whole, together, ValueRange(),
                      [&](OpBuilder &, Location, Value first, ValueRange) {
                        logits(row, sentence, first, kTogether,
@@ -279,16 +270,12 @@ void CandidateLogitsBuilder::chunk(Value row, Value begin, Value end) {
 }
 
 void CandidateLogitsBuilder::build() {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
   Value size = loops.index(kChunk), candidates = loops.size(output, 1);
-  Value chunks = arith::CeilDivUIOp::create(builder, loc, candidates, size);
+  Value chunks = loops.uceilDiv(candidates, size);
   // A chunk is worth a thread where a few rows have it.
   kernel.forEachRow(chunks, 4 * kChunk * width, [&](Value number) {
-    Value begin = arith::MulIOp::create(builder, loc, number, size);
-    Value end = arith::MinUIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, begin, size),
-        candidates);
+    Value begin = loops.mul(number, size);
+    Value end = loops.umin(loops.add(begin, size), candidates);
     loops.loop(loops.size(input, 0),
                [&](Value row) { chunk(row, begin, end); });
   });

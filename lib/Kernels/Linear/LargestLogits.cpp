@@ -7,7 +7,6 @@
 
 #include "lib/Kernels/Linear/LargestLogits.h"
 #include "lib/Kernels/Linear/RangedLogits.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <limits>
 
@@ -26,7 +25,7 @@ public:
 protected:
   void startRow(Value row) override {
     loops.store(loops.f32(kLowest), values, {row, range});
-    loops.store(integer(-1), ids, {row, range});
+    loops.store(loops.i32(-1), ids, {row, range});
   }
   void takeRow(const Chunk &chunk, Value r) override;
 
@@ -42,7 +41,7 @@ void LargestLogitsBuilder::takeRow(const Chunk &chunk, Value r) {
   forbid(chunk, r);
   SmallVector<Value> at = {loops.add(chunk.row, r), range};
   Value most = maximum(chunk, r);
-  Value hasNone = loops.less(loops.load(ids, at), integer(0));
+  Value hasNone = loops.less(loops.load(ids, at), loops.i32(0));
   Value bound =
       loops.select(hasNone, loops.f32(kLowest), loops.load(values, at));
   loops.ifElse(
@@ -60,28 +59,22 @@ void LargestLogitsBuilder::storeFirst(const Chunk &chunk, Value r, Value value,
     return vector::BroadcastOp::create(
         builder, loc, VectorType::get(lanes, builder.getI32Type()), scalar);
   };
-  Value none = all(integer(std::numeric_limits<int32_t>::max()));
+  Value none = all(loops.i32(std::numeric_limits<int32_t>::max()));
   Value wanted = loops.broadcast(value, lanes), counted = loops.iota(0, lanes);
   Value first =
       loops
           .carry(chunk.begin, chunk.end, lanes, none,
                  [&](Value c, ValueRange carried) -> SmallVector<Value> {
-                   Value isThere = arith::CmpFOp::create(
-                       builder, loc, arith::CmpFPredicate::OEQ, logitsAt(r, c),
-                       wanted);
-                   Value column = arith::AddIOp::create(builder, loc, counted,
-                                                        all(loops.toI32(c)));
-                   return {arith::MinSIOp::create(
-                       builder, loc, carried.front(),
-                       loops.select(isThere, column, none))};
+                   Value isThere = loops.equal(logitsAt(r, c), wanted);
+                   Value column = loops.add(counted, all(loops.toI32(c)));
+                   return {loops.min(carried.front(),
+                                     loops.select(isThere, column, none))};
                  })
           .front();
   Value column = vector::ReductionOp::create(
       builder, loc, vector::CombiningKind::MINSI, first);
   loops.store(value, values, at);
-  loops.store(
-      arith::AddIOp::create(builder, loc, column, loops.toI32(chunk.first)),
-      ids, at);
+  loops.store(loops.add(column, loops.toI32(chunk.first)), ids, at);
 }
 
 /// Stores NaN if a logit of a row is no number.

@@ -30,7 +30,7 @@ int64_t heddle::rowBytes(Value input) {
   return type.getDimSize(1) * type.getElementTypeBitWidth() / 8;
 }
 
-bool heddle::multipliesTiles(Value input, const IsaLevel &isa) {
+bool heddle::hasAmxProduct(Value input, const IsaLevel &isa) {
   Type element = cast<MemRefType>(input.getType()).getElementType();
   return isa.hasTiles && (element.isInteger(8) || element.isBF16()) &&
          rowBytes(input) % sizeof(int32_t) == 0 &&
@@ -42,16 +42,14 @@ static constexpr int64_t kHeldBytes = 1 << 15;
 
 namespace {
 /// The tiles of a `linear.sums`.
-class TileSums {
+class AmxSums {
 public:
-  TileSums(LinearSumsOp op, OpBuilder &builder, const IsaLevel &isa)
+  AmxSums(LinearSumsOp op, OpBuilder &builder, const IsaLevel &isa)
       : loops(builder, op.getLoc(), isa),
         element(op.getInput().getType().getElementType()),
         product(loops, element), input(op.getInput()),
         panels(product.flatten(op.getWeight())), sums(op.getDestination()),
-        row(op.getRow()),
-        panel(arith::DivUIOp::create(builder, op.getLoc(), op.getColumn(),
-                                     loops.index(kPanelColumns))),
+        row(op.getRow()), panel(loops.udiv(op.getColumn(), kPanelColumns)),
         next(op.getNext()), fetched(op.getFetched()),
         shift(op.getShift().value_or(0)),
         depth(op.getInput().getType().getDimSize(1)),
@@ -93,7 +91,7 @@ private:
 /// What the sums of `tiles` tiles of x start with, by halves of the panel. What
 /// is the same for all rows passes through the first one of the destination: a
 /// load with a stride of 0 repeats it.
-SmallVector<Value> TileSums::start(int64_t first, int64_t tiles) {
+SmallVector<Value> AmxSums::start(int64_t first, int64_t tiles) {
   OpBuilder &builder = loops.builder;
   Value none = loops.index(0), firstRow = loops.index(first);
   bool isZero = !product.isOfIntegers();
@@ -117,7 +115,7 @@ SmallVector<Value> TileSums::start(int64_t first, int64_t tiles) {
   return starts;
 }
 
-Value TileSums::multiply(Value x, Value w, Value sum) {
+Value AmxSums::multiply(Value x, Value w, Value sum) {
   OpBuilder &builder = loops.builder;
   if (!product.isOfIntegers())
     return amx::TileMulFOp::create(builder, loops.loc, sumType(), x, w, sum);
@@ -127,14 +125,13 @@ Value TileSums::multiply(Value x, Value w, Value sum) {
 }
 
 /// added[tile, half] + the products of inputs [k, k + inputs).
-SmallVector<Value> TileSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
-                                         ValueRange added) {
+SmallVector<Value> AmxSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
+                                        ValueRange added) {
   int64_t group = product.group();
   Type xType = amx::TileType::get({kTileRows, inputs}, element);
   Type wType =
       amx::TileType::get({inputs / group, kTileColumns * group}, element);
-  Value groupNumber =
-      arith::DivUIOp::create(loops.builder, loops.loc, k, loops.index(group));
+  Value groupNumber = loops.udiv(k, group);
   SmallVector<Value> x, w, result;
   for (size_t tile = 0; tile < added.size() / kHalves; ++tile)
     x.push_back(
@@ -153,17 +150,16 @@ SmallVector<Value> TileSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
 }
 
 /// The rows of W that the tile at k asks for.
-void TileSums::fetch(Value k) {
+void AmxSums::fetch(Value k) {
   if (!next)
     return;
-  Value before = arith::MulIOp::create(loops.builder, loops.loc,
-                                       loops.udiv(k, step), fetched);
+  Value before = loops.mul(loops.udiv(k, step), fetched);
   product.fetchRows(panels, loops.add(next, before), fetched);
 }
 
 /// Of rows that the L1 cache cannot hold every second panel begins where the
 /// one before ends, with what is still there. Sums of integers have any order.
-Value TileSums::turned(Value k, int64_t whole) {
+Value AmxSums::turned(Value k, int64_t whole) {
   if (!product.isOfIntegers() || whole * kMostTileRows < kHeldBytes)
     return k;
   OpBuilder &builder = loops.builder;
@@ -171,11 +167,10 @@ Value TileSums::turned(Value k, int64_t whole) {
       builder, loops.loc, builder.getI1Type(),
       arith::IndexCastOp::create(builder, loops.loc, builder.getI64Type(),
                                  panel));
-  return arith::SelectOp::create(builder, loops.loc, isOdd,
-                                 loops.sub(loops.index(whole - step), k), k);
+  return loops.select(isOdd, loops.sub(loops.index(whole - step), k), k);
 }
 
-void TileSums::build(int64_t first, int64_t rows) {
+void AmxSums::build(int64_t first, int64_t rows) {
   int64_t whole = depth / step * step;
   SmallVector<Value> added = start(first, rows / kTileRows);
   if (whole > 0)
@@ -195,9 +190,9 @@ void TileSums::build(int64_t first, int64_t rows) {
         sum);
 }
 
-void heddle::emitTileSums(LinearSumsOp op, const IsaLevel &isa) {
+void heddle::emitAmxSums(LinearSumsOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
-  TileSums sums(op, builder, isa);
+  AmxSums sums(op, builder, isa);
   int64_t rows = op.getRows(), atOnce = std::min(rows, sums.mostRows());
   for (int64_t first = 0; first < rows; first += atOnce)
     sums.build(first, atOnce);

@@ -30,11 +30,11 @@ int64_t rowBytes(mlir::Value input);
 
 /// Whether a level multiplies rows of x, a memref [rows, in], in tiles: those
 /// of i8 and bf16 that are whole words long, of at most 32 KB.
-bool multipliesTiles(mlir::Value input, const IsaLevel &isa);
+bool hasAmxProduct(mlir::Value input, const IsaLevel &isa);
 
 /// Builds the code of sums of 16 or 32 rows by a panel of such an x in front of
 /// the op, which stays. All of these rows are read.
-void emitTileSums(LinearSumsOp op, const IsaLevel &isa);
+void emitAmxSums(LinearSumsOp op, const IsaLevel &isa);
 
 } // namespace heddle
 

@@ -15,7 +15,6 @@
 #include "lib/Kernels/Linear/LinearBlock.h"
 #include "lib/Kernels/Linear/LinearAmx.h"
 #include "lib/Kernels/Linear/LinearTile.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -58,11 +57,11 @@ int64_t heddle::rowsOfPanel(Value weight) {
 }
 
 int64_t TileLoops::rowsOfTile(Value input) const {
-  return multipliesTiles(input, isa) ? kMostTileRows : mostRows();
+  return hasAmxProduct(input, isa) ? kMostTileRows : mostRows();
 }
 
 int64_t TileLoops::panelsOfTile(Value input) const {
-  return multipliesTiles(input, isa)
+  return hasAmxProduct(input, isa)
              ? 1
              : llvm::divideCeil(wholeColumns(), kPanelColumns);
 }
@@ -293,7 +292,7 @@ void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
 /// 16 rows are left as they are. Others move to where 32 may be read: the
 /// memory behind them is nobody's sum.
 TileRows TileLoops::separateLastRows(Value input) {
-  if (!multipliesTiles(input, isa))
+  if (!hasAmxProduct(input, isa))
     return TileRows();
   auto type = cast<MemRefType>(input.getType());
   Value rows = size(input, 0), whole = floorTo(rows, kMostTileRows);
@@ -308,9 +307,8 @@ TileRows TileLoops::separateLastRows(Value input) {
                                rowsOf(copy, index(0), left));
       });
   return {
-      arith::SelectOp::create(builder, loc, isTile, input,
-                              memref::CastOp::create(builder, loc, type, copy)),
-      arith::SelectOp::create(builder, loc, isTile, whole, index(0))};
+      select(isTile, input, memref::CastOp::create(builder, loc, type, copy)),
+      select(isTile, whole, index(0))};
 }
 
 /// The columns of a group of panels.
@@ -348,7 +346,7 @@ void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
 /// that all tiles of rows together ask for a group; 0 where none follows.
 Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
                              Value end) {
-  Value tiles = uceilDiv(size(block.destination, 0), index(kMostTileRows));
+  Value tiles = uceilDiv(size(block.destination, 0), kMostTileRows);
   return select(less(groupEnd, end), uceilDiv(index(kTileRows), tiles),
                 index(0));
 }
@@ -360,10 +358,8 @@ void TileLoops::tileRow(const LinearBlock &block, Value row,
                         const PanelGroup &group, bool isPartial) {
   Value left = sub(size(block.destination, 0), row);
   Value isLast = less(left, index(kMostTileRows));
-  TileRows x = {
-      arith::SelectOp::create(builder, loc, isLast, block.lastRows.memref,
-                              block.input),
-      arith::SelectOp::create(builder, loc, isLast, block.lastRows.first, row)};
+  TileRows x = {select(isLast, block.lastRows.memref, block.input),
+                select(isLast, block.lastRows.first, row)};
   each(group.begin, group.end, kPanelColumns, [&](Value column) {
     TilePlace read{x.first, column, kPanelColumns};
     WeightRows fetched;

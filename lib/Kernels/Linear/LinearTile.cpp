@@ -11,7 +11,6 @@
 #include "lib/Kernels/Linear/LinearTile.h"
 #include "lib/Kernels/Linear/LinearEpilogue.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -86,8 +85,7 @@ private:
 
 TileSums::PanelColumn TileSums::toPanel(Value column) {
   Value width = loops.index(kPanelColumns);
-  return {arith::DivUIOp::create(loops.builder, loops.loc, column, width),
-          arith::RemUIOp::create(loops.builder, loops.loc, column, width)};
+  return {loops.udiv(column, width), loops.urem(column, width)};
 }
 
 TileSums::PanelColumn TileSums::plus(PanelColumn first, int64_t offset) {
@@ -147,8 +145,7 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
 
 /// What a tile asks for at group g.
 void TileSums::fetch(Value g) {
-  Value before = arith::MulIOp::create(loops.builder, loops.loc,
-                                       loops.udiv(g, kFetchingGroups), fetched);
+  Value before = loops.mul(loops.udiv(g, kFetchingGroups), fetched);
   product.fetchRows(weight, loops.add(next, before), fetched);
 }
 

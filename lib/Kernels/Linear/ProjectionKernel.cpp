@@ -11,7 +11,6 @@
 #include "lib/Kernels/Linear/ProjectionKernel.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
 #include "lib/Kernels/Vectors/RegisterTile.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -178,11 +177,7 @@ void heddle::emitKernel(ProjectSequenceOp op, RowKernel &kernel) {
     kernel.forEachRow(counters.mul(units, count), work, [&](Value unit) {
       BlockKernel block(kernel, columns);
       VectorLoops &loops = block.loops;
-      auto remainder = [&](Value value, int64_t divisor) -> Value {
-        return arith::RemUIOp::create(loops.builder, loops.loc, value,
-                                      loops.index(divisor));
-      };
-      Value share = remainder(unit, shares);
+      Value share = loops.urem(unit, shares);
       Value rowBlock = loops.udiv(unit, shares);
       Value sentence = loops.udiv(rowBlock, count);
       auto columnsOf = [&](Value memref, Value group) {
@@ -191,7 +186,7 @@ void heddle::emitKernel(ProjectSequenceOp op, RowKernel &kernel) {
       };
       block.build(
           {projectionOf(loops, op, loops.udiv(share, headShares)),
-           loops.add(loops.mul(remainder(rowBlock, count), rows), first), rows,
+           loops.add(loops.mul(loops.urem(rowBlock, count), rows), first), rows,
            countPositions(loops, op, sentence), groups,
            [&](Value group) { return columnsOf(op.getInput(), group); },
            [&](Value group) { return columnsOf(op.getDestination(), group); }});

@@ -38,11 +38,6 @@ RangedLogits::RangedLogits(RangedLogitsOpInterface op, TileLoops &loops,
   chunkPanels = std::min(chunkPanels, std::max<int64_t>(panels, 1));
 }
 
-Value RangedLogits::integer(int64_t value) {
-  return arith::ConstantOp::create(loops.builder, loops.loc,
-                                   loops.builder.getI32IntegerAttr(value));
-}
-
 /// The product with `panels` panels, into `logits`; `forEachBlock` says of
 /// which rows.
 LinearBlock RangedLogits::blockOf(Value firstPanel, int64_t panels,
@@ -141,7 +136,7 @@ Value RangedLogits::sumsLeaveOutForbidden(Value row) {
   Value ids = op.getForbidden(), count = loops.lastSize(ids);
   auto isMark = [&]() -> SmallVector<Value> {
     Value last = loops.load(ids, {row, loops.add(count, -1)});
-    return {loops.equal(last, integer(kSumsOfAllowed))};
+    return {loops.equal(last, loops.i32(kSumsOfAllowed))};
   };
   auto no = [&]() -> SmallVector<Value> { return {loops.i1(false)}; };
   return loops.ifYield(loops.less(loops.index(0), count), isMark, no).front();
@@ -159,7 +154,7 @@ void RangedLogits::forbid(const Chunk &chunk, Value r) {
             [&]() -> SmallVector<Value> {
               return {arith::CmpIOp::create(
                   loops.builder, loops.loc, arith::CmpIPredicate::sge,
-                  loops.load(ids, {row, f.front()}), integer(0))};
+                  loops.load(ids, {row, f.front()}), loops.i32(0))};
             },
             [&]() -> SmallVector<Value> { return {loops.i1(false)}; })
         .front();

@@ -55,7 +55,6 @@ protected:
   mlir::Value logitsAt(mlir::Value r, mlir::Value c) {
     return loops.loadVector(scratch, {r, c}, loops.isa.lanes);
   }
-  mlir::Value integer(int64_t value);
 
   TileLoops &loops;
   /// The number of the task, [kRows, columns of a chunk] of f32.

@@ -53,13 +53,11 @@ Value RowDot::loadX(Value memref, ValueRange at, int64_t count) const {
   if (!isVnni()) {
     VectorType wide = type.clone(builder.getI16Type());
     x = arith::ExtSIOp::create(builder, loops.loc, wide, x);
-    return arith::AddIOp::create(builder, loops.loc, x,
-                                 constant(loops, wide, shift));
+    return loops.add(x, constant(loops, wide, shift));
   }
   // Encoded it is x + 128.
   if (shift != 0)
-    return arith::SubIOp::create(builder, loops.loc, x,
-                                 constant(loops, type, 128 - shift));
+    return loops.sub(x, constant(loops, type, 128 - shift));
   return MultiplyAdd(loops, builder.getI8Type()).encode(x);
 }
 
@@ -70,10 +68,7 @@ Value RowDot::loadW(Value memref, ValueRange at, int64_t count) const {
   if (!isVnni())
     return arith::ExtSIOp::create(builder, loops.loc,
                                   type.clone(builder.getI16Type()), w);
-  return hasCorrection() ? arith::XOrIOp::create(builder, loops.loc, w,
-                                                 constant(loops, type, -128))
-                               .getResult()
-                         : w;
+  return hasCorrection() ? loops.bitXor(w, constant(loops, type, -128)) : w;
 }
 
 Value RowDot::dot(Value unsignedBytes, Value bytes, Value sums) const {
@@ -94,7 +89,7 @@ Value RowDot::multiplyAdd(Value x, Value w, Value sums) const {
                        loops.builder, loops.loc, sums.getType(),
                        loops.builder.getStringAttr(name), ValueRange{x, w})
                        .getResult(0);
-  return arith::AddIOp::create(loops.builder, loops.loc, sums, products);
+  return loops.add(sums, products);
 }
 
 Value RowDot::correctionOf(Value x, Value sums) const {

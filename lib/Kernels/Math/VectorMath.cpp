@@ -97,13 +97,10 @@ Value VectorMath::polynomial(Value x, ArrayRef<double> coefficients) const {
 }
 
 Value VectorMath::clamp(Value x, double lowest, double highest) const {
-  auto limit = [&](arith::CmpFPredicate beyond, double bound) {
-    Value limit = constant(bound, x);
-    Value isBeyond = arith::CmpFOp::create(builder, loc, beyond, limit, x);
-    x = select(isBeyond, limit, x);
-  };
-  limit(arith::CmpFPredicate::OGT, lowest);
-  limit(arith::CmpFPredicate::OLT, highest);
+  Value low = constant(lowest, x);
+  x = select(greater(low, x), low, x);
+  Value high = constant(highest, x);
+  x = select(less(high, x), high, x);
   return x;
 }
 
@@ -139,15 +136,7 @@ static constexpr double kToLastBits = 0x1.8p23 + 127;
 /// 2^n of n + kToLastBits, for an integer n in [-127, 128]: at its ends 0 and
 /// inf. From the last bits it moves to those of the exponent.
 Value VectorMath::powerOfTwo(Value shifted) const {
-  Type bits = withElements(shifted.getType(), builder.getI32Type());
-  Value exponent = arith::BitcastOp::create(builder, loc, bits, shifted);
-  TypedAttr distance = builder.getI32IntegerAttr(23);
-  if (auto vector = dyn_cast<VectorType>(bits))
-    distance = DenseElementsAttr::get(vector, Attribute(distance));
-  exponent =
-      arith::ShLIOp::create(builder, loc, exponent,
-                            arith::ConstantOp::create(builder, loc, distance));
-  return arith::BitcastOp::create(builder, loc, shifted.getType(), exponent);
+  return bitcastToF32(shiftLeft(bitcastToI32(shifted), 23));
 }
 
 /// x times 2^power, for an integral power in [-127, 128]: at its ends 2^power
@@ -177,7 +166,7 @@ Value VectorMath::exp2(Value x) const {
   }
   if (hasReduceAndScale) {
     // 9: subtract the floor, quietly. scalef takes the floor of x by itself.
-    Value toFloor = arith::ConstantIntOp::create(builder, loc, 9, 32);
+    Value toFloor = i32(9);
     Value fraction = x86("reduce", x, toFloor, x);
     return x86("scalef", polynomial(fraction, kExp2), x, x);
   }
@@ -247,31 +236,18 @@ std::pair<Value, Value> VectorMath::sinCos(Value x) const {
   // Quarter turns, modulo 4, in the last bits of a sum: odd ones swap sine and
   // cosine, the second bit is a sign.
   Type bits = withElements(x.getType(), builder.getI64Type());
-  auto integer = [&](int64_t value) -> Value {
-    TypedAttr number = builder.getI64IntegerAttr(value);
-    if (auto vector = dyn_cast<VectorType>(bits))
-      number = DenseElementsAttr::get(vector, Attribute(number));
-    return arith::ConstantOp::create(builder, loc, number);
-  };
   auto toBits = [&](Value value) -> Value {
     return arith::BitcastOp::create(builder, loc, bits, value);
   };
   Value turns = toBits(add(quarters, constant(0x1.8p52, quarters)));
-  Value isOdd = notEqual(arith::AndIOp::create(builder, loc, turns, integer(1)),
-                         integer(0));
+  Value isOdd = notEqual(bitAnd(turns, constant(1, turns)), constant(0, turns));
   // Negative where the second bit of `number` is set.
   auto withSign = [&](Value magnitude, Value number) -> Value {
-    Value sign = arith::ShLIOp::create(
-        builder, loc, arith::AndIOp::create(builder, loc, number, integer(2)),
-        integer(62));
-    Value flipped =
-        arith::XOrIOp::create(builder, loc, toBits(magnitude), sign);
+    Value sign = shiftLeft(bitAnd(number, constant(2, number)), 62);
+    Value flipped = bitXor(toBits(magnitude), sign);
     return arith::BitcastOp::create(builder, loc, x.getType(), flipped);
   };
-  auto either = [&](Value odd, Value even) -> Value {
-    return select(isOdd, odd, even);
-  };
-  Value next = add(turns, integer(1));
-  return {withSign(either(cosine, sine), turns),
-          withSign(either(sine, cosine), next)};
+  Value next = add(turns, 1);
+  return {withSign(select(isOdd, cosine, sine), turns),
+          withSign(select(isOdd, sine, cosine), next)};
 }

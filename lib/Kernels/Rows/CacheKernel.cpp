@@ -7,7 +7,6 @@
 #include "lib/Kernels/Rows/CacheKernel.h"
 #include "lib/CodeGen/Loops/CacheSlot.h"
 #include "lib/CodeGen/Loops/ListedRow.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -44,14 +43,11 @@ void heddle::emitKernel(CacheFillOp op, RowKernel &kernel) {
   Loops &loops = kernel.loops;
   OpBuilder &builder = loops.builder;
   Value input = op.getInput(), places = loops.size(input, 1);
-  Value count =
-      arith::MulIOp::create(builder, loops.loc, loops.size(input, 0), places);
+  Value count = loops.mul(loops.size(input, 0), places);
   kernel.forEachRow(
       count, *getConstantIntValue(kernel.widthOf(input)), [&](Value number) {
-        Value sentence =
-            arith::DivUIOp::create(builder, loops.loc, number, places);
-        Value position =
-            arith::RemUIOp::create(builder, loops.loc, number, places);
+        Value sentence = loops.udiv(number, places);
+        Value position = loops.urem(number, places);
         Value length = loops.toIndex(loops.load(op.getLengths(), sentence));
         Value stays =
             staysInCache(builder, loops.loc, position, length,
@@ -72,16 +68,13 @@ void heddle::emitKernel(LastRowsOp op, RowKernel &kernel) {
   kernel.forEachRow(
       loops.size(input, 0), *getConstantIntValue(width), [&](Value sentence) {
         Value length = loops.load(op.getLengths(), sentence);
-        Value last = arith::SubIOp::create(builder, loops.loc, length,
-                                           loops.toI32(loops.index(1)));
+        Value last = loops.sub(length, loops.toI32(loops.index(1)));
         ListedRow listed = findListedRow(builder, loops.loc, last, input);
         kernel.forEachSlice(width, [&](const Slice &slice) {
           Value x = kernel.load(input, {sentence, listed.row}, slice);
-          Value zero = arith::ConstantOp::create(
-              builder, loops.loc, builder.getZeroAttr(x.getType()));
-          kernel.store(arith::SelectOp::create(builder, loops.loc, listed.isRow,
-                                               x, zero),
-                       op.getDestination(), sentence, slice);
+          Value zero = loops.constant(0, x);
+          kernel.store(loops.select(listed.isRow, x, zero), op.getDestination(),
+                       sentence, slice);
         });
       });
 }

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Rows/ElementwiseKernels.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -35,9 +34,10 @@ void heddle::emitKernel(AddOp op, RowKernel &kernel) {
 
 void heddle::emitKernel(FillOp op, RowKernel &kernel) {
   Value value = kernel.loops.f32(op.getValue().convertToDouble());
-  forEachElement(
-      kernel, kernel.rowsOf(op.getDestination()),
-      [&](Value, const Slice &slice) { return kernel.splat(value, slice); });
+  forEachElement(kernel, kernel.rowsOf(op.getDestination()),
+                 [&](Value, const Slice &slice) {
+                   return kernel.broadcast(value, slice);
+                 });
 }
 
 void heddle::emitKernel(memref::CopyOp op, RowKernel &kernel) {

@@ -21,12 +21,9 @@ public:
   TableRow(RowKernel &kernel, EmbeddingOp op, Value id)
       : kernel(kernel), table(op.getTable()), divides(op.getDivides()),
         widens(op.getWiden()), scale(op.getScale().convertToDouble()) {
-    OpBuilder &builder = kernel.loops.builder;
-    Location loc = kernel.loops.loc;
-    Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
-    isNone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, id,
-                                   none);
-    row = kernel.loops.toIndex(arith::MaxSIOp::create(builder, loc, id, none));
+    Value none = kernel.loops.i32(0);
+    isNone = kernel.loops.less(id, none);
+    row = kernel.loops.toIndex(kernel.loops.max(id, none));
     if (Value scales = op.getScales()) {
       bool isOne = cast<MemRefType>(scales.getType()).getDimSize(0) == 1;
       rowScale = kernel.loops.load(scales, isOne ? kernel.loops.index(0) : row);
@@ -44,14 +41,13 @@ public:
           builder, loc, VectorType::get(slice.lanes, builder.getF32Type()), x);
     if (scale != 1)
       x = kernel.loops.mul(x, kernel.math.constant(scale, x));
-    Value zero = arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(x.getType()));
-    return arith::SelectOp::create(builder, loc, isNone, zero, x);
+    Value zero = kernel.loops.constant(0, x);
+    return kernel.loops.select(isNone, zero, x);
   }
 
 private:
   Value dequantize(Value integers, const Slice &slice) const {
-    Value factor = kernel.splat(rowScale, slice);
+    Value factor = kernel.broadcast(rowScale, slice);
     Value x = arith::SIToFPOp::create(kernel.loops.builder, kernel.loops.loc,
                                       factor.getType(), integers);
     return divides ? kernel.loops.div(x, factor) : kernel.loops.mul(x, factor);
@@ -82,15 +78,14 @@ static void emitWithPositions(EmbeddingOp op, RowKernel &kernel) {
                     });
   };
   if (Value learned = op.getPositionTable())
-    return forEach(2 * work, [&](const TableRow &x, Value position,
-                                 auto store) {
-      Value place = arith::AddIOp::create(loops.builder, loops.loc, position,
-                                          loops.index(*op.getOffset()));
-      kernel.forEachSlice(width, [&](const Slice &slice) {
-        store(loops.add(x.at(slice), kernel.load(learned, place, slice)),
-              slice);
-      });
-    });
+    return forEach(
+        2 * work, [&](const TableRow &x, Value position, auto store) {
+          Value place = loops.add(position, *op.getOffset());
+          kernel.forEachSlice(width, [&](const Slice &slice) {
+            store(loops.add(x.at(slice), kernel.load(learned, place, slice)),
+                  slice);
+          });
+        });
   Sinusoids sinusoids(kernel, op->getParentOfType<ModuleOp>(),
                       *op.getTimescales(), *op.getLayout(), work);
   forEach(

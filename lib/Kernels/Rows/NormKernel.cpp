@@ -7,7 +7,6 @@
 
 #include "lib/Kernels/Rows/NormKernel.h"
 #include "lib/Kernels/Rows/ShortRows.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -40,16 +39,15 @@ void heddle::emitNormRow(RowKernel &kernel, const NormWeights &weights,
   auto deviation = [&](const Slice &slice) -> Value {
     if (!centered)
       return x(slice);
-    Value result = loops.sub(x(slice), kernel.splat(mean, slice));
+    Value result = loops.sub(x(slice), kernel.broadcast(mean, slice));
     if (!slice.mask)
       return result;
-    return arith::SelectOp::create(builder, loc, slice.mask, result,
-                                   kernel.math.constant(0, result));
+    return loops.select(slice.mask, result, kernel.math.constant(0, result));
   };
   Value squares =
       kernel.sumOfRow(width, [&](Value sum, const Slice &slice) -> Value {
         Value each = deviation(slice);
-        return kernel.fma(each, each, sum);
+        return kernel.loops.fma(each, each, sum);
       });
   Value variance = loops.div(squares, loops.f32(width));
   Value scale = loops.div(
@@ -57,11 +55,11 @@ void heddle::emitNormRow(RowKernel &kernel, const NormWeights &weights,
       math::SqrtOp::create(builder, loc,
                            loops.add(variance, loops.f32(weights.epsilon))));
   auto finish = [&](const Slice &slice) {
-    Value y = loops.mul(deviation(slice), kernel.splat(scale, slice));
+    Value y = loops.mul(deviation(slice), kernel.broadcast(scale, slice));
     Value gamma = kernel.load(weights.gamma, {}, slice);
-    output(weights.beta
-               ? kernel.fma(y, gamma, kernel.load(weights.beta, {}, slice))
-               : loops.mul(y, gamma),
+    output(weights.beta ? kernel.loops.fma(y, gamma,
+                                           kernel.load(weights.beta, {}, slice))
+                        : loops.mul(y, gamma),
            slice);
   };
   if (inRegisters)

@@ -49,7 +49,7 @@ void heddle::forEachPosition(RowKernel &kernel, Value count, Value leading,
   kernel.forEachRow(count, rowWork, [&](Value row) {
     if (positions)
       return body(row, loops.toIndex(loops.load(positions, row)));
-    body(row, arith::RemUIOp::create(loops.builder, loops.loc, row, length));
+    body(row, loops.urem(row, length));
   });
 }
 
@@ -65,7 +65,7 @@ std::pair<Value, Value> Sinusoids::at(Value number, Value first) const {
   Location loc = kernel.loops.loc;
   int64_t lanes = kernel.isa.lanes / 2;
   Slice slice{first, lanes, Value()};
-  Value angles = kernel.loops.mul(kernel.splat(number, slice),
+  Value angles = kernel.loops.mul(kernel.broadcast(number, slice),
                                   kernel.load(frequencies, {}, slice));
   auto [sines, cosines] = kernel.math.sinCos(angles);
   auto round = [&](Value wide) -> Value {
@@ -95,16 +95,14 @@ void Sinusoids::addTo(Value position, function_ref<Value(const Slice &)> input,
           auto [sines, cosines] = at(number, slice.column);
           add(sines, slice);
           Slice behind = slice;
-          behind.column =
-              arith::AddIOp::create(builder, loc, slice.column, half);
+          behind.column = loops.add(slice.column, half);
           add(cosines, behind);
         },
         kernel.isa.lanes / 2);
     return;
   }
   kernel.forEachSlice(builder.getIndexAttr(width), [&](const Slice &slice) {
-    Value first =
-        arith::DivUIOp::create(builder, loc, slice.column, loops.index(2));
+    Value first = loops.udiv(slice.column, 2);
     auto [sines, cosines] = at(number, first);
     add(vector::InterleaveOp::create(builder, loc, sines, cosines), slice);
   });
@@ -136,8 +134,7 @@ void heddle::emitKernel(LearnedPositionsOp op, RowKernel &kernel) {
   forEachPosition(
       kernel, loops.size(input, 0), op.getInput(), op.getPositions(),
       *getConstantIntValue(width), [&](Value row, Value position) {
-        Value learned = arith::AddIOp::create(
-            loops.builder, loops.loc, position, loops.index(op.getOffset()));
+        Value learned = loops.add(position, op.getOffset());
         kernel.forEachSlice(width, [&](const Slice &slice) {
           kernel.store(loops.add(kernel.load(input, row, slice),
                                  kernel.load(op.getTable(), learned, slice)),

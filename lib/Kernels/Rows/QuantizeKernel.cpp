@@ -21,22 +21,16 @@ Value heddle::roundToIntegers(Value x, const VectorMath &math) {
   Location loc = math.loc;
   auto floats = cast<VectorType>(x.getType());
   VectorType integers = floats.clone(builder.getI32Type());
-  auto choose = [&](arith::CmpFPredicate predicate, Value lhs, Value rhs) {
-    Value isFirst = arith::CmpFOp::create(builder, loc, predicate, lhs, rhs);
-    return arith::SelectOp::create(builder, loc, isFirst, lhs, rhs).getResult();
-  };
   Value most = math.constant(QuantizeOp::kMost, x);
   Value least = math.constant(-QuantizeOp::kMost, x);
   // One instruction each; the second operand where the first is no number.
-  Value clipped = choose(arith::CmpFPredicate::OGT,
-                         choose(arith::CmpFPredicate::OLT, x, most), least);
+  Value atMost = math.select(math.less(x, most), x, most);
+  Value clipped = math.select(math.greater(atMost, least), atMost, least);
   Value rounded = arith::FPToSIOp::create(
       builder, loc, integers, math::RoundEvenOp::create(builder, loc, clipped));
   Value isNumber =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, x, x);
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(integers));
-  Value kept = arith::SelectOp::create(builder, loc, isNumber, rounded, zero);
+  Value kept = math.select(isNumber, rounded, math.constant(0, rounded));
   return arith::TruncIOp::create(builder, loc,
                                  floats.clone(builder.getI8Type()), kept);
 }
@@ -57,9 +51,8 @@ static Value mostOfRow(RowKernel &kernel, Value input, Value row) {
   auto raise = [&](Value most, const Slice &slice) -> Value {
     Value bits = vector::BitCastOp::create(builder, loc, type,
                                            kernel.load(input, row, slice));
-    return arith::MaxSIOp::create(
-        builder, loc, most,
-        arith::AndIOp::create(builder, loc, bits, constant(magnitudeBits)));
+    return kernel.loops.max(most,
+                            kernel.loops.bitAnd(bits, constant(magnitudeBits)));
   };
   int64_t lanes = kernel.isa.lanes, whole = width / lanes * lanes;
   if (whole > 0)
@@ -74,18 +67,16 @@ static Value mostOfRow(RowKernel &kernel, Value input, Value row) {
                .getResult(0);
   if (whole < width)
     most = raise(most, kernel.slicesOf(width).back());
-  return arith::BitcastOp::create(
-      builder, loc, builder.getF32Type(),
-      vector::ReductionOp::create(builder, loc, vector::CombiningKind::MAXSI,
-                                  most));
+  return kernel.loops.bitcastToF32(vector::ReductionOp::create(
+      builder, loc, vector::CombiningKind::MAXSI, most));
 }
 
 static Value scaleOfRow(RowKernel &kernel, Value input, Value row) {
   Loops &loops = kernel.loops;
   Value most = mostOfRow(kernel, input, row);
   Value isZero = loops.equal(most, loops.f32(0));
-  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
-                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+  return loops.select(isZero, loops.f32(1),
+                      loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
 void heddle::quantizeRow(RowKernel &kernel, Value input, Value row,
@@ -100,8 +91,8 @@ void heddle::quantizeRow(RowKernel &kernel, Value input, Value row,
     multiplier = loops.load(output.multiplier, loops.index(0));
   kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
     Value x = kernel.load(input, row, slice);
-    x = scale ? loops.div(x, kernel.splat(scale, slice))
-              : loops.mul(x, kernel.splat(multiplier, slice));
+    x = scale ? loops.div(x, kernel.broadcast(scale, slice))
+              : loops.mul(x, kernel.broadcast(multiplier, slice));
     kernel.store(product.encode(roundToIntegers(x, kernel.math)),
                  output.integers, row, slice);
   });

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Rows/RecurrenceKernel.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -19,7 +18,7 @@ static Value advance(RowKernel &kernel, Value forget, Value value,
   Value gate = kernel.math.sigmoid(forget);
   Value taken = kernel.loops.mul(
       kernel.loops.sub(kernel.math.constant(1, gate), gate), value);
-  return before ? kernel.fma(gate, before, taken) : taken;
+  return before ? kernel.loops.fma(gate, before, taken) : taken;
 }
 
 /// What the sigmoid makes of an element's work.
@@ -62,9 +61,7 @@ void heddle::emitKernel(RecurrenceOp op, RowKernel &kernel) {
   kernel.forEachRow(loops.size(result, 0), work, [&](Value sentence) {
     Value one = loops.index(1);
     position(sentence, loops.index(0), Value());
-    loops.loop(one, loops.size(result, 1), [&](Value at) {
-      position(sentence, at,
-               arith::SubIOp::create(loops.builder, loops.loc, at, one));
-    });
+    loops.loop(one, loops.size(result, 1),
+               [&](Value at) { position(sentence, at, loops.sub(at, one)); });
   });
 }

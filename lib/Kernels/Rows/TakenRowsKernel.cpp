@@ -6,7 +6,6 @@
 
 #include "lib/Kernels/Rows/TakenRowsKernel.h"
 #include "lib/CodeGen/Loops/ListedRow.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -21,29 +20,25 @@ forEachToken(RowKernel &kernel, Value tokens, Value rows,
   Value list = kernel.flatten(tokens), places = kernel.loops.size(tokens, 1);
   int64_t width = *getConstantIntValue(kernel.widthOf(rows));
   kernel.forEachRow(kernel.loops.size(list, 0), width, [&](Value number) {
-    Value b = arith::DivUIOp::create(builder, loc, number, places);
-    Value t = arith::RemUIOp::create(builder, loc, number, places);
+    Value b = kernel.loops.udiv(number, places);
+    Value t = kernel.loops.urem(number, places);
     body(b, t,
          findListedRow(builder, loc, kernel.loops.load(list, number), rows));
   });
 }
 
 void heddle::emitKernel(TakeRowsOp op, RowKernel &kernel) {
-  OpBuilder &builder = kernel.loops.builder;
-  Location loc = kernel.loops.loc;
   Value input = op.getInput();
-  forEachToken(
-      kernel, op.getTokens(), input,
-      [&](Value b, Value t, const ListedRow &listed) {
-        kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
-          Value x = kernel.load(input, {b, listed.row}, slice);
-          Value zero = arith::ConstantOp::create(
-              builder, loc, builder.getZeroAttr(x.getType()));
-          kernel.store(
-              arith::SelectOp::create(builder, loc, listed.isRow, x, zero),
-              op.getDestination(), {b, t}, slice);
-        });
-      });
+  forEachToken(kernel, op.getTokens(), input,
+               [&](Value b, Value t, const ListedRow &listed) {
+                 kernel.forEachSlice(
+                     kernel.widthOf(input), [&](const Slice &slice) {
+                       Value x = kernel.load(input, {b, listed.row}, slice);
+                       Value zero = kernel.loops.constant(0, x);
+                       kernel.store(kernel.loops.select(listed.isRow, x, zero),
+                                    op.getDestination(), {b, t}, slice);
+                     });
+               });
 }
 
 void heddle::emitKernel(PutRowsOp op, RowKernel &kernel) {

@@ -67,8 +67,7 @@ Value MultiplyAdd::x86(StringRef intrinsic, Type result,
 Value MultiplyAdd::encode(Value x) const {
   if (!takesUnsignedX())
     return x;
-  return arith::XOrIOp::create(loops.builder, loops.loc, x,
-                               constant(x.getType(), -128));
+  return loops.bitXor(x, constant(x.getType(), -128));
 }
 
 Value MultiplyAdd::start(Value panels, Value panel, Value column, int64_t lanes,
@@ -90,8 +89,7 @@ Value MultiplyAdd::start(Value panels, Value panel, Value column, int64_t lanes,
   Value negated =
       arith::ShRSIOp::create(loops.builder, loops.loc, start,
                              constant(type, llvm::Log2_64(kUnsignedShift)));
-  return arith::MulIOp::create(loops.builder, loops.loc, negated,
-                               constant(type, added - shift));
+  return loops.mul(negated, constant(type, added - shift));
 }
 
 Value MultiplyAdd::flatten(Value groups) const {
@@ -173,18 +171,15 @@ Value MultiplyAdd::widen(Value pairs, bool isOdd) const {
   Value bits = vector::BitCastOp::create(builder, loc, words, pairs);
   if (element.isF16()) {
     if (isOdd)
-      bits = arith::ShRUIOp::create(builder, loc, bits, constant(words, 16));
+      bits = loops.shiftRight(bits, 16);
     Value halves = arith::TruncIOp::create(
         builder, loc, VectorType::get(lanes, builder.getI16Type()), bits);
     return loops.widen(loops.bitcast(halves, element));
   }
   constexpr int32_t upperHalf = 0xffff0000;
-  bits = isOdd ? arith::AndIOp::create(builder, loc, bits,
-                                       constant(words, upperHalf))
-                     .getResult()
-               : arith::ShLIOp::create(builder, loc, bits, constant(words, 16))
-                     .getResult();
-  return arith::BitcastOp::create(builder, loc, accumulatorType(lanes), bits);
+  bits = isOdd ? loops.bitAnd(bits, constant(words, upperHalf))
+               : loops.shiftLeft(bits, 16);
+  return loops.bitcastToF32(bits);
 }
 
 /// sums + x w, a pair of short floats a lane.
@@ -201,8 +196,6 @@ Value MultiplyAdd::addPairs(Value x, Value w, Value sums) const {
 
 /// x, negative where w is, and anything where w is 0: per byte.
 Value MultiplyAdd::withSignOf(Value w, Value x) const {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
   auto type = cast<VectorType>(x.getType());
   // 512 bits have no such instruction, but masks.
   if (type.getNumElements() <= 32)
@@ -210,9 +203,8 @@ Value MultiplyAdd::withSignOf(Value w, Value x) const {
                                            : "ssse3.psign.b.128",
                type, {x, w});
   Value zero = constant(type, 0);
-  Value isNegative =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, w, zero);
-  Value negated = arith::SubIOp::create(builder, loc, zero, x);
+  Value isNegative = loops.less(w, zero);
+  Value negated = loops.sub(zero, x);
   return loops.select(isNegative, negated, x);
 }
 
@@ -246,7 +238,7 @@ Value MultiplyAdd::multiplyAdd(Value x, Value w, Value sums) const {
   Value products = signedProducts(x, w);
   if (!sums)
     return products;
-  return arith::AddIOp::create(loops.builder, loops.loc, products, sums);
+  return loops.add(products, sums);
 }
 
 Value MultiplyAdd::multiplyAddInside(Value x, Value w, Value sums,

@@ -81,16 +81,14 @@ void RowKernel::forEachRow(Value count, int64_t rowWork,
     return loops.loop(count, body);
   Value share = loops.index(
       std::max<int64_t>(1, (kTaskElements + rowWork - 1) / rowWork));
-  Value tasks = arith::CeilDivUIOp::create(builder, loc, count, share);
+  Value tasks = loops.uceilDiv(count, share);
   auto parallel =
       scf::ForallOp::create(builder, loc, SmallVector<OpFoldResult>{tasks},
                             /*outputs=*/ValueRange(), /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(parallel.getTerminator());
-  Value begin =
-      arith::MulIOp::create(builder, loc, parallel.getInductionVar(0), share);
-  Value end = arith::MinUIOp::create(
-      builder, loc, arith::AddIOp::create(builder, loc, begin, share), count);
+  Value begin = loops.mul(parallel.getInductionVar(0), share);
+  Value end = loops.umin(loops.add(begin, share), count);
   loops.loop(begin, end, body);
 }
 
@@ -132,8 +130,8 @@ void RowKernel::forEachSlice(OpFoldResult width,
     return;
   }
   Value count = cast<Value>(width);
-  Value left = arith::RemUIOp::create(builder, loc, count, loops.index(lanes));
-  Value whole = arith::SubIOp::create(builder, loc, count, left);
+  Value left = loops.urem(count, lanes);
+  Value whole = loops.sub(count, left);
   wholeSlices(whole);
   body({whole, lanes, maskOf(builder, loc, left, lanes)});
 }
@@ -160,10 +158,7 @@ Value RowKernel::sumOfRow(int64_t width,
                           function_ref<Value(Value, const Slice &)> step) {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
-  Value zero = arith::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(VectorType::get(isa.lanes, builder.getF32Type()),
-                             0.0f));
+  Value zero = loops.f32(0, isa.lanes);
   SmallVector<Value> sums(kSums, zero);
   SmallVector<Slice> slices = slicesOf(width);
   int64_t block = kSums * isa.lanes;
@@ -174,8 +169,7 @@ Value RowKernel::sumOfRow(int64_t width,
                [&](OpBuilder &, Location, Value first, ValueRange carried) {
                  SmallVector<Value> next;
                  for (auto [turn, sum] : llvm::enumerate(carried)) {
-                   Value column = arith::AddIOp::create(
-                       builder, loc, first, loops.index(turn * isa.lanes));
+                   Value column = loops.add(first, turn * isa.lanes);
                    next.push_back(step(sum, {column, isa.lanes, Value()}));
                  }
                  scf::YieldOp::create(builder, loc, next);
@@ -222,10 +216,8 @@ void RowKernel::store(Value value, Value memref, ValueRange leading,
     vector::StoreOp::create(loops.builder, loops.loc, value, memref, at);
 }
 
-Value RowKernel::splat(Value scalar, const Slice &slice) {
+Value RowKernel::broadcast(Value scalar, const Slice &slice) {
   return vector::BroadcastOp::create(
       loops.builder, loops.loc, VectorType::get(slice.lanes, scalar.getType()),
       scalar);
 }
-
-Value RowKernel::fma(Value a, Value b, Value c) { return loops.fma(a, b, c); }

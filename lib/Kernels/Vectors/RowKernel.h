@@ -79,8 +79,7 @@ public:
   void store(mlir::Value value, mlir::Value memref, mlir::ValueRange leading,
              const Slice &slice);
   /// A scalar in all lanes of a slice.
-  mlir::Value splat(mlir::Value scalar, const Slice &slice);
-  mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
+  mlir::Value broadcast(mlir::Value scalar, const Slice &slice);
 };
 
 } // namespace heddle

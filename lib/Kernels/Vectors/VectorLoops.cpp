@@ -149,29 +149,35 @@ void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
 Value VectorLoops::selectMax(Value a, Value b) {
   return select(greater(a, b), a, b);
 }
-Value VectorLoops::any(Value mask) {
-  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
-                                     mask);
-}
-Value VectorLoops::anyOf(ValueRange masks) {
+Value VectorLoops::any(ValueRange masks) {
   Value all = masks.front();
   for (Value mask : masks.drop_front())
-    all = arith::OrIOp::create(builder, loc, all, mask);
-  return any(all);
+    all = logicalOr(all, mask);
+  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
+                                     all);
 }
 Value VectorLoops::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(builder, loc, a, b, lanes);
 }
 
-Value VectorLoops::sumOfLanes(Value vector) {
+/// Combines the halves of all lanes, then of what is left: a tree.
+static Value reduce(VectorLoops &loops, Value vector,
+                    function_ref<Value(Value, Value)> combine) {
   int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
   for (int64_t half = lanes / 2; half > 0; half /= 2) {
     SmallVector<int64_t> other;
     for (int64_t lane = 0; lane < lanes; ++lane)
       other.push_back(lane ^ half);
-    vector = add(vector, shuffle(vector, vector, other));
+    vector = combine(vector, loops.shuffle(vector, vector, other));
   }
   return vector;
+}
+Value VectorLoops::reduceAdd(Value vector) {
+  return reduce(*this, vector, [&](Value a, Value b) { return add(a, b); });
+}
+Value VectorLoops::reduceMax(Value vector) {
+  return reduce(*this, vector,
+                [&](Value a, Value b) { return selectMax(a, b); });
 }
 
 Value VectorLoops::interleave(Value a, Value b) {
@@ -184,8 +190,7 @@ Value VectorLoops::interleave(Value a, Value b) {
   Value shift = arith::ConstantOp::create(builder, loc,
                                           DenseElementsAttr::get(words, 16));
   Value upper = arith::ShLIOp::create(builder, loc, widen(b), shift);
-  return bitcast(arith::OrIOp::create(builder, loc, widen(a), upper),
-                 type.getElementType());
+  return bitcast(bitOr(widen(a), upper), type.getElementType());
 }
 Value VectorLoops::interleaveGroups(Value a, Value b, bool isUpper) {
   auto type = cast<VectorType>(a.getType());

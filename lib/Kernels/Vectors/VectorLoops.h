@@ -39,13 +39,14 @@ public:
                   int64_t count);
   /// a if a > b, else b: one instruction; b if either is NaN.
   mlir::Value selectMax(mlir::Value a, mlir::Value b);
-  /// Whether any lane of a mask is set.
-  mlir::Value any(mlir::Value mask);
-  mlir::Value anyOf(mlir::ValueRange masks);
+  /// Whether any lane of any of these masks is set.
+  mlir::Value any(mlir::ValueRange masks);
   mlir::Value shuffle(mlir::Value a, mlir::Value b,
                       llvm::ArrayRef<int64_t> lanes);
   /// The sum of all lanes, in every lane: a tree.
-  mlir::Value sumOfLanes(mlir::Value vector);
+  mlir::Value reduceAdd(mlir::Value vector);
+  /// The largest of them, by selectMax.
+  mlir::Value reduceMax(mlir::Value vector);
   /// a[0], b[0], a[1], b[1], ... of short floats.
   mlir::Value interleave(mlir::Value a, mlir::Value b);
   /// The same of the lower or the upper halves of groups of eight elements, as

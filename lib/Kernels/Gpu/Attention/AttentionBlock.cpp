@@ -13,7 +13,6 @@
 #include "lib/Kernels/Gpu/Attention/AttentionBlock.h"
 #include "lib/Kernels/Gpu/Attention/HeadTile.h"
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -254,8 +253,7 @@ void AttentionBlock::build() {
   };
   auto step = [&](OpBuilder &, Location, ValueRange now) {
     KeyTile tile = {now[0], now[1]};
-    KeyTile next = walk.from(code.builder.createOrFold<arith::AddIOp>(
-        code.loc, tile.first, code.index(shape.keys)));
+    KeyTile next = walk.from(code.add(tile.first, shape.keys));
     SmallVector<Value> results = {next.first, next.isFull};
     results.append(addTile(tile, next, queries.stateOf(now.drop_front(2))));
     scf::YieldOp::create(code.builder, code.loc, results);

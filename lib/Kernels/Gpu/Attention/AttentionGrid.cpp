@@ -16,7 +16,6 @@
 #include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
 #include "lib/Kernels/Gpu/Attention/QueryState.h"
-#include "lib/Kernels/Gpu/Threads/WarpReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -55,10 +54,6 @@ private:
     return llvm::divideCeil(int64_t(AttentionOp(op).getValueWidth()),
                             kWarpThreads);
   }
-  Value indexOf(Value lhs, Value rhs) {
-    return arith::AddIOp::create(code.builder, code.loc, lhs, rhs);
-  }
-  Value isBelow(Value lhs, Value rhs) { return code.uless(lhs, rhs); }
   Value columnOf(int64_t number);
   void forColumn(Value column, function_ref<void()> body);
   QueryState addTile(PieceQuery &query, const QueryState &before, Value first);
@@ -90,17 +85,16 @@ Value PieceQuery::multiply(ValueRange key) {
       arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(piece));
   auto addPieces = [&](Value first, int64_t pieces, Value sum) {
     for (int64_t number = 0; number < pieces; ++number) {
-      Value d = arith::AddIOp::create(builder, loops.loc, first,
-                                      loops.index(number * kPiece));
+      Value d = loops.add(first, number * kPiece);
       auto load = [&](Value memref, ValueRange at, Value offset) -> Value {
-        Value place = arith::AddIOp::create(builder, loops.loc, offset, d);
+        Value place = loops.add(offset, d);
         return vector::LoadOp::create(
             builder, loops.loc, piece, memref, append(at, place),
             /*nontemporal=*/false, llvm::MaybeAlign(16));
       };
       Value q = load(op.getQuery(), row, queryOffset);
       Value k = load(op.getKey(), key, keyOffset);
-      sum = math::FmaOp::create(builder, loops.loc, q, k, sum);
+      sum = loops.fma(q, k, sum);
     }
     return sum;
   };
@@ -132,16 +126,16 @@ Value AttentionGrid::columnOf(int64_t number) {
 void AttentionGrid::forColumn(Value column, function_ref<void()> body) {
   if (op.getValueWidth() % kWarpThreads == 0)
     return body();
-  code.ifThen(isBelow(column, code.index(op.getValueWidth())), body);
+  code.ifThen(code.uless(column, code.index(op.getValueWidth())), body);
 }
 
 /// With the keys [first, first + 32).
 QueryState AttentionGrid::addTile(PieceQuery &query, const QueryState &before,
                                   Value first) {
   Value lowest = code.f32(-std::numeric_limits<float>::infinity());
-  Value key = indexOf(first, code.toIndex(code.lane()));
-  Value exists = arith::AndIOp::create(
-      code.builder, code.loc, isBelow(key, query.getKeyCount()),
+  Value key = code.add(first, code.toIndex(code.lane()));
+  Value exists = code.logicalAnd(
+      code.uless(key, query.getKeyCount()),
       arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::uge,
                             key, query.getFirstKey()));
   Value no = code.i1(false);
@@ -152,7 +146,7 @@ QueryState AttentionGrid::addTile(PieceQuery &query, const QueryState &before,
   Value base;
   if (isSoftmax()) {
     // Where all scores are -inf, 0: no difference of infinities arises.
-    base = code.maxNumber(largestOfLanes(score, code), before.maximum);
+    base = code.maxNumber(code.reduceMax(score), before.maximum);
     state = before.raisedTo(base, query, code);
   }
   Value probability = code.ifYield(
@@ -175,15 +169,15 @@ SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
   return code.whileVoted(carried, [&](ValueRange now) {
     Value lane = math::CountTrailingZerosOp::create(builder, loc, now[0]);
     Value w = code.fromLane(probability, lane);
-    SmallVector<Value> place = query.keyAt(indexOf(first, code.toIndex(lane)));
+    SmallVector<Value> place = query.keyAt(code.add(first, code.toIndex(lane)));
     SmallVector<Value> next = {
         code.bitAnd(now[0], code.sub(now[0], code.i32(1)))};
     for (auto [number, sum] : llvm::enumerate(now.drop_front())) {
       // Behind the last column the last one is read again.
-      Value column = arith::MinUIOp::create(builder, loc, columnOf(number),
-                                            code.index(op.getValueWidth() - 1));
+      Value column =
+          code.umin(columnOf(number), code.index(op.getValueWidth() - 1));
       Value v = query.loadValue(place, column);
-      next.push_back(math::FmaOp::create(builder, loc, w, v, sum));
+      next.push_back(code.fma(w, v, sum));
     }
     return next;
   });
@@ -198,12 +192,12 @@ QueryState AttentionGrid::walk(PieceQuery &query, const QueryBlock &block,
   carried.append(start.values());
   auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
     scf::ConditionOp::create(code.builder, code.loc,
-                             isBelow(now[0], query.getKeyCount()), now);
+                             code.uless(now[0], query.getKeyCount()), now);
   };
   auto step = [&](OpBuilder &, Location, ValueRange now) {
     QueryState state = addTile(query, QueryState::of(now.drop_front()), now[0]);
     SmallVector<Value> yielded = {
-        tiles.from(indexOf(now[0], code.index(kWarpThreads))).first};
+        tiles.from(code.add(now[0], kWarpThreads)).first};
     yielded.append(state.values());
     scf::YieldOp::create(code.builder, code.loc, yielded);
   };
@@ -214,7 +208,7 @@ QueryState AttentionGrid::walk(PieceQuery &query, const QueryBlock &block,
 }
 
 void AttentionGrid::finish(PieceQuery &query, const QueryState &state) {
-  Value total = sumOfLanes(state.total, code);
+  Value total = code.reduceAdd(state.total);
   for (auto [number, sum] : llvm::enumerate(state.sums)) {
     Value result = resultOf(op, sum, total, code);
     Value column = columnOf(number);
@@ -227,22 +221,16 @@ void AttentionGrid::finish(PieceQuery &query, const QueryState &state) {
 void AttentionGrid::build(Value unit) {
   // Neighbours are queries of one head, which read the same keys.
   Value queries = code.size(op.getQuery(), op.isStep() ? 0 : 1);
-  auto divide = [&](Value value, Value by) -> Value {
-    return arith::DivUIOp::create(code.builder, code.loc, value, by);
-  };
-  auto rest = [&](Value value, Value by) -> Value {
-    return arith::RemUIOp::create(code.builder, code.loc, value, by);
-  };
-  Value number = rest(unit, queries), ofHead = divide(unit, queries);
+  Value number = code.urem(unit, queries), ofHead = code.udiv(unit, queries);
   Value head = ofHead;
   SmallVector<Value> row = {number};
   if (!op.isStep()) {
     Value heads = code.index(op.getHeads());
-    head = rest(ofHead, heads);
-    row.insert(row.begin(), divide(ofHead, heads));
+    head = code.urem(ofHead, heads);
+    row.insert(row.begin(), code.udiv(ofHead, heads));
   }
   PieceQuery query(op, code, row, head);
-  Value end = indexOf(query.getPosition(), code.index(1));
+  Value end = code.add(query.getPosition(), 1);
   QueryBlock block = {query.getSentence(), head, query.getPosition(), end,
                       query.getKeyCount()};
   finish(query, walk(query, block, QueryState::start(columnsOfLane(), code)));
@@ -259,21 +247,15 @@ LogicalResult heddle::emitGrid(AttentionOp op,
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);
-  auto multiply = [&](Value lhs, Value rhs) -> Value {
-    return arith::MulIOp::create(builder, loc, lhs, rhs);
-  };
-  Value units =
-      multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
+  Value units = loops.mul(loops.size(op.getQuery(), 0), op.getHeads());
   if (!op.isStep())
-    units = multiply(units, loops.size(op.getQuery(), 1));
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, units, loops.index(kWarps));
+    units = loops.mul(units, loops.size(op.getQuery(), 1));
+  Value blocks = loops.uceilDiv(units, kWarps);
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {
                Value unit =
                    code.toIndex(code.add(code.mul(block, kWarps), code.warp()));
-               Value isUnit = arith::CmpIOp::create(
-                   builder, loc, arith::CmpIPredicate::ult, unit, units);
+               Value isUnit = code.uless(unit, units);
                code.ifThen(isUnit,
                            [&] { AttentionGrid(op, code).build(unit); });
              });

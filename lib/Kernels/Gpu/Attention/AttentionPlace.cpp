@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Attention/AttentionPlace.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -41,6 +40,5 @@ Value AttentionPlace::hasKeys(const KeyTile &tile) const {
   return code.uless(tile.first, code.toIndex(block.keyCount));
 }
 Value AttentionPlace::behind(const KeyTile &tile) const {
-  return code.builder.createOrFold<arith::AddIOp>(code.loc, tile.first,
-                                                  code.index(memory.keys.rows));
+  return code.add(tile.first, memory.keys.rows);
 }

@@ -19,7 +19,6 @@
 #include "lib/Kernels/Gpu/Attention/HeadPieces.h"
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
 #include "lib/Kernels/Gpu/Attention/QueryState.h"
-#include "lib/Kernels/Gpu/Threads/WarpReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -89,9 +88,7 @@ private:
 } // namespace
 
 static Value kvHeadOf(AttentionOp op, Value head, BlockCode &code) {
-  return arith::DivUIOp::create(
-      code.builder, code.loc, head,
-      code.index(op.getHeads() / op.getKeyValueHeads()));
+  return code.udiv(head, op.getHeads() / op.getKeyValueHeads());
 }
 
 static SmallVector<std::unique_ptr<GpuQueryLoops>>
@@ -135,18 +132,14 @@ static Value ringOf(AttentionOp op, Loops &loops) {
   Value slots = loops.size(op.getKey(), 1);
   if (op.getPinned() == 0)
     return slots;
-  Value behind = arith::SubIOp::create(loops.builder, loops.loc, slots,
-                                       loops.index(op.getPinned()));
-  return arith::MaxSIOp::create(loops.builder, loops.loc, behind,
-                                loops.index(1));
+  Value behind = loops.sub(slots, loops.index(op.getPinned()));
+  return loops.max(behind, loops.index(1));
 }
 
 /// As many as the keys of any row take.
 static Value countChunks(AttentionOp op, Loops &loops) {
-  Value ofRing = arith::CeilDivUIOp::create(
-      loops.builder, loops.loc, ringOf(op, loops), loops.index(kChunkKeys));
-  return arith::AddIOp::create(loops.builder, loops.loc, ofRing,
-                               loops.index(pinnedChunks(op)));
+  Value ofRing = loops.uceilDiv(ringOf(op, loops), kChunkKeys);
+  return loops.add(ofRing, pinnedChunks(op));
 }
 
 /// The keys of a chunk, an index of `chunks`. The last one has all that are
@@ -161,9 +154,8 @@ std::pair<Value, Value> AttentionStep::boundsOf(Value chunk, Value chunks) {
                      math.mul(chunk, kChunkKeys));
   } else {
     Value pinned = code.index(pinnedChunks(op));
-    Value oldest = arith::MaxSIOp::create(
-        builder, code.loc, math.sub(query.getKeyCount(), ringOf(op, code)),
-        code.index(pinnedChunks(op) * kChunkKeys));
+    Value oldest = code.max(math.sub(query.getKeyCount(), ringOf(op, code)),
+                            code.index(pinnedChunks(op) * kChunkKeys));
     Value ofRing = math.add(tiles.floorOf(oldest),
                             math.mul(math.sub(chunk, pinned), kChunkKeys));
     begin = code.select(math.less(chunk, pinned), math.mul(chunk, kChunkKeys),
@@ -266,8 +258,7 @@ void AttentionStep::addTile(const KeyTile &tile, Value end, const Queries &q,
         code.select(own.isSeen, query->scoreOf(product, own.position), lowest);
     if (isSoftmax())
       state = state.raisedTo(
-          code.maxNumber(largestOfLanes(score, code), state.maximum), *query,
-          code);
+          code.maxNumber(code.reduceMax(score), state.maximum), *query, code);
     probabilities.push_back(code.select(
         own.isSeen, query->probabilityOf(score, state.maximum), code.f32(0)));
     state.total = code.add(state.total, probabilities.back());
@@ -300,8 +291,7 @@ AttentionStep::States AttentionStep::walk(Value begin, Value end,
   auto ownFrom = [&](Value first) {
     Value number = math.udiv(first, kWarpThreads);
     Value mine = math.sub(math.add(number, kWarps - 1), warp);
-    Value past = arith::RemUIOp::create(code.builder, code.loc, mine,
-                                        code.index(kWarps));
+    Value past = code.urem(mine, kWarps);
     Value back = math.sub(code.index(kWarps - 1), past);
     return math.mul(math.add(number, back), kWarpThreads);
   };
@@ -400,7 +390,7 @@ void AttentionStep::build(Value chunk, Value chunks) {
   for (int64_t head = 0; head < heads(); ++head) {
     QueryState &state = states[head];
     Value number = code.i32(head);
-    state.total = sumOfLanes(state.total, code);
+    state.total = code.reduceAdd(state.total);
     for (Value &sum : state.sums)
       sum = values.sumOfColumn(sum);
     for (int64_t first = 0; first < values.elements(); first += 4) {
@@ -462,8 +452,7 @@ LogicalResult heddle::emitSteps(AttentionOp op) {
   Value rows = loops.size(op.getQuery(), 0);
   ChunkStates states(op, math.mul(rows, op.getHeads()), chunks, loops);
   int64_t heads = headsOfBlock(op), sets = op.getHeads() / heads;
-  Value blocks =
-      arith::MulIOp::create(builder, op.getLoc(), math.mul(rows, sets), chunks);
+  Value blocks = loops.mul(math.mul(rows, sets), chunks);
   createGrid(
       builder, op.getLoc(), blocks, shapeFor(op),
       [&](BlockCode &code, Value block) {

@@ -13,8 +13,6 @@
 #include "lib/Kernels/Gpu/Attention/ChunkStates.h"
 #include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
-#include "lib/Kernels/Gpu/Threads/WarpReductions.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,7 +30,7 @@ ChunkStates::ChunkStates(AttentionOp op, Value units, Value chunks,
     : op(op), units(units), chunks(chunks) {
   OpBuilder &builder = loops.builder;
   IndexMath math = {builder, loops.loc};
-  Value states = arith::MulIOp::create(builder, loops.loc, units, chunks);
+  Value states = loops.mul(units, chunks);
   Value size =
       math.select(math.less(loops.index(1), chunks),
                   math.mul(states, op.getValueWidth() + 2), loops.index(0));
@@ -74,7 +72,7 @@ Value ChunkStates::maximumOf(Value unit, BlockCode &code) const {
         scf::YieldOp::create(code.builder, code.loc,
                              code.maxNumber(now[0], one));
       });
-  return largestOfLanes(loop.getResult(0), code);
+  return code.reduceMax(loop.getResult(0));
 }
 
 /// What a warp does: a lane has every 32nd column.
@@ -137,7 +135,7 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
       [&](OpBuilder &, Location, Value first, ValueRange before) {
         scf::YieldOp::create(code.builder, code.loc, addChunks(first, before));
       });
-  Value total = sumOfLanes(loop.getResult(0), code);
+  Value total = code.reduceAdd(loop.getResult(0));
   for (size_t number = 0; number < columns.size(); ++number)
     code.ifThen(code.uless(columns[number], code.i32(width)), [&] {
       code.store(resultOf(op, loop.getResult(1 + number), total, code),
@@ -149,8 +147,7 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
 void ChunkStates::emitMeeting(OpBuilder &builder) const {
   Location loc = AttentionOp(op).getLoc();
   IndexMath math = {builder, loc};
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, units, math.index(kWarps));
+  Value blocks = math.uceilDiv(units, kWarps);
   blocks = math.select(math.less(math.index(1), chunks), blocks, math.index(0));
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {

@@ -25,22 +25,16 @@ HeadGroups::HeadGroups(AttentionOp op, int64_t rows, OpBuilder &builder)
 }
 
 Value HeadGroups::countBlocks(Loops &loops) const {
-  auto ceilDivide = [&](Value value, int64_t by) -> Value {
-    return arith::CeilDivUIOp::create(loops.builder, loops.loc, value,
-                                      loops.index(by));
-  };
   Value most;
   for (const Group &group : groups) {
     Value queries = loops.size(AttentionOp(op).getQuery(), 1);
     Value count = queries, remainders = loops.index(group.stride);
     if (group.stride > 1) {
-      count = ceilDivide(count, group.stride);
+      count = loops.uceilDiv(count, group.stride);
       // No query has one that is not below their number.
-      remainders = loops.builder.createOrFold<arith::MinUIOp>(
-          loops.loc, remainders, queries);
+      remainders = loops.umin(remainders, queries);
     }
-    count = loops.builder.createOrFold<arith::MulIOp>(
-        loops.loc, ceilDivide(count, rows), remainders);
+    count = loops.mul(loops.uceilDiv(count, rows), remainders);
     most = most ? arith::MaxUIOp::create(loops.builder, loops.loc, most, count)
                       .getResult()
                 : count;

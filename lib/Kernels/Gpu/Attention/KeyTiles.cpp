@@ -11,7 +11,6 @@
 
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
 #include "dialect/masks/MaskRanges.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -69,9 +68,8 @@ KeyTiles::KeyTiles(Value mask, const QueryBlock &block, Value firstKey,
 }
 
 Value KeyTiles::floorOf(Value key) {
-  Value past =
-      arith::RemUIOp::create(code.builder, code.loc, key, code.index(size));
-  return arith::SubIOp::create(code.builder, code.loc, key, past);
+  Value past = code.urem(key, size);
+  return code.sub(key, past);
 }
 
 KeyTile KeyTiles::from(Value first) {
@@ -84,10 +82,8 @@ KeyTile KeyTiles::from(Value first) {
   };
   if (!mask)
     return {first, isWhole(first, end)};
-  Value no =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
-  Value yes =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  Value no = code.i1(false);
+  Value yes = code.i1(true);
   SmallVector<Value> initial = {first, yes, no};
   auto before = [&](OpBuilder &, Location, ValueRange now) {
     Value isLeft = code.logicalAnd(math.less(now[0], end), now[1]);
@@ -100,8 +96,7 @@ KeyTile KeyTiles::from(Value first) {
         segmentAt(builder, loc, block, mask,
                   positions.at(math.max(begin, firstKey), code));
     auto covers = [&](Cover cover) -> Value {
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                   segment.cover, code.index(cover));
+      return code.equal(segment.cover, code.index(cover));
     };
     Value until = math.min(positions.before(segment.end, code), end);
     Value stop = code.select(math.lessOrEqual(end, until), end, floorOf(until));

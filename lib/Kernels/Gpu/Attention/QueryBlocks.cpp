@@ -11,7 +11,6 @@
 
 #include "lib/Kernels/Gpu/Attention/QueryBlocks.h"
 #include "lib/Kernels/Gpu/Attention/HeadGroups.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -69,13 +68,9 @@ void heddle::createQueryGrid(
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   HeadGroups groups(op, rows, builder);
-  auto multiply = [&](Value lhs, Value rhs) -> Value {
-    return arith::MulIOp::create(builder, loc, lhs, rhs);
-  };
-  Value heads =
-      multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
+  Value heads = loops.mul(loops.size(op.getQuery(), 0), op.getHeads());
   Value queryBlocks = groups.countBlocks(loops);
-  createGrid(builder, loc, multiply(heads, queryBlocks), shape,
+  createGrid(builder, loc, loops.mul(heads, queryBlocks), shape,
              [&](BlockCode &code, Value number) {
                // Blocks of one head run together, those that see most keys of a
                // causal mask before the others.

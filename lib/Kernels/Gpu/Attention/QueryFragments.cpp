@@ -101,7 +101,7 @@ void QueryFragments::forEachPair(int64_t row, function_ref<void(size_t)> body) {
 
 /// The largest of a row's numbers, one for each pair.
 Value QueryFragments::largestOfRow(int64_t row, ArrayRef<Value> numbers) {
-  auto larger = [&](Value mine, Value other) {
+  auto maxNumber = [&](Value mine, Value other) {
     return code.maxNumber(mine, other);
   };
   // Two chains for each row.
@@ -109,9 +109,9 @@ Value QueryFragments::largestOfRow(int64_t row, ArrayRef<Value> numbers) {
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
     for (int64_t side = 0; side < 2; ++side) {
       Value number = numbers[placeOf(row, keyFragments(), fragment) + side];
-      largest[side] = fragment ? larger(largest[side], number) : number;
+      largest[side] = fragment ? maxNumber(largest[side], number) : number;
     }
-  return ofRow(larger(largest[0], largest[1]), larger);
+  return ofRow(maxNumber(largest[0], largest[1]), maxNumber);
 }
 
 /// Brings the total of a row up to another maximum; scaleSums brings its sums.

@@ -125,8 +125,7 @@ LogicalResult heddle::emitGrid(CandidateLogitsOp op) {
   Value candidates = loops.lastSize(op.getDestination());
   Value count = candidates;
   for (int64_t axis = 0; axis + 1 < typeOf(op.getInput()).getRank(); ++axis)
-    count = arith::MulIOp::create(builder, op.getLoc(), count,
-                                  loops.size(op.getInput(), axis));
+    count = loops.mul(count, loops.size(op.getInput(), axis));
   createRowGrid(builder, op.getLoc(), count,
                 typeOf(op.getInput()).getShape().back(),
                 [&](WarpRow &unit, BlockCode &code) {

@@ -19,7 +19,6 @@
 #include "lib/Kernels/Gpu/Linear/WarpgroupProduct.h"
 #include "lib/Kernels/Gpu/Threads/GridMath.h"
 #include "lib/Kernels/Rows/ActivationKernel.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -241,10 +240,8 @@ std::pair<Tiling, Value> LinearGrid::tilingOf(int64_t rows, int64_t panels,
   int64_t columnBlocks = 0;
   for (size_t part = 0; part < widths.size(); ++part)
     columnBlocks += blocksOf(part, panels);
-  Value rowBlocks = arith::CeilDivUIOp::create(
-      builder, loc, loops.size(op.getInput(), 0), loops.index(rows));
-  Value count =
-      arith::MulIOp::create(builder, loc, rowBlocks, loops.index(columnBlocks));
+  Value rowBlocks = loops.uceilDiv(loops.size(op.getInput(), 0), rows);
+  Value count = loops.mul(rowBlocks, columnBlocks);
   return {{rows, panels, rowBlocks, columnBlocks}, count};
 }
 
@@ -357,8 +354,7 @@ void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
   Loops loops(builder, loc);
   Tiling tiling = tilingOf(shape.rows, shape.panels(), builder).first;
   TilePairs pairs(tiling, loops);
-  Value blocks = arith::MulIOp::create(builder, loc, pairs.count(),
-                                       loops.index(shape.cluster));
+  Value blocks = loops.mul(pairs.count(), shape.cluster);
   BlockShape staying = shape.block();
   staying.stays = true;
   createGrid(builder, loc, blocks, staying,
@@ -394,18 +390,11 @@ void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
 /// has none. All of them have the same bits.
 void LinearGrid::build(OpBuilder &builder) {
   Location loc = op.getLoc();
-  auto isLess = [&](Value size, int64_t limit) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, size,
-                                 Loops(builder, loc).index(limit));
-  };
-  auto choose = [&](Value condition, function_ref<void()> then,
-                    function_ref<void()> otherwise) {
-    createIfElse(builder, loc, condition, then, otherwise);
-  };
-  Value rows = Loops(builder, loc).size(op.getInput(), 0);
+  Loops loops(builder, loc);
+  Value rows = loops.size(op.getInput(), 0);
   if (!architecture.hasWarpgroups || element.isF32())
-    return choose(
-        isLess(rows, kFewRows + 1),
+    return createIfElse(
+        builder, loc, loops.uless(rows, loops.index(kFewRows + 1)),
         [&] { buildBlocks(kFewRowsShape, builder); },
         [&] {
           bool isFused = isFusedProduct(element, architecture.multipliesTf32);
@@ -416,13 +405,15 @@ void LinearGrid::build(OpBuilder &builder) {
   };
   Value tiles =
       tilingOf(kWarpgroupShape.rows, kWarpgroupShape.panels(), builder).second;
-  Value isSmall =
-      isLess(tiles, architecture.multiprocessors / kMultiprocessorsOfTile);
-  choose(isLess(rows, kFewRowsWarpgroupShape.rows + 1),
-         buildTiles(kFewRowsWarpgroupShape), [&] {
-           choose(isSmall, buildTiles(kSmallWarpgroupShape),
-                  [&] { buildPairs(kWarpgroupShape, builder); });
-         });
+  Value isSmall = loops.uless(tiles, loops.index(architecture.multiprocessors /
+                                                 kMultiprocessorsOfTile));
+  createIfElse(builder, loc,
+               loops.uless(rows, loops.index(kFewRowsWarpgroupShape.rows + 1)),
+               buildTiles(kFewRowsWarpgroupShape), [&] {
+                 createIfElse(builder, loc, isSmall,
+                              buildTiles(kSmallWarpgroupShape),
+                              [&] { buildPairs(kWarpgroupShape, builder); });
+               });
 }
 
 LogicalResult heddle::emitGrid(LinearOp op,

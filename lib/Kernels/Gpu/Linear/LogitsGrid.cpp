@@ -223,8 +223,7 @@ Value LogitsGrid::findForbidden(Value row, Value firstId, BlockCode &code) {
                            {code.toIndex(row), code.toIndex(place)});
         },
         code.i32(-1));
-    Value negative = code.vote(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, listed, code.i32(0)));
+    Value negative = code.vote(code.less(listed, code.i32(0)));
     Value inTile = code.sub(listed, firstId);
     Value isHere = code.logicalAnd(code.uless(lane, firstOf(negative)),
                                    code.uless(inTile, code.i32(kColumns)));
@@ -294,7 +293,7 @@ void LogitsGrid::takeMemory(LogitsKeeper &keeper, OpBuilder &builder) {
   IndexMath math = {builder, loc};
   recordWords = keeper.recordWords(loops);
   Value records = math.mul(loops.size(op.getInput(), 0), tiles());
-  Value words = arith::MulIOp::create(builder, loc, records, recordWords);
+  Value words = loops.mul(records, recordWords);
   auto type = MemRefType::get(ShapedType::kDynamic, builder.getF32Type());
   memory = memref::AllocOp::create(builder, loc, type, words);
 }
@@ -314,10 +313,8 @@ void LogitsGrid::createTiles(
     function_ref<void(const Place &, BlockCode &)> body) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
-  Value rowBlocks = arith::CeilDivUIOp::create(
-      builder, loc, loops.size(op.getInput(), 0), loops.index(rows));
-  Value blocks =
-      arith::MulIOp::create(builder, loc, rowBlocks, loops.index(tiles()));
+  Value rowBlocks = loops.uceilDiv(loops.size(op.getInput(), 0), rows);
+  Value blocks = loops.mul(rowBlocks, tiles());
   createGrid(builder, loc, blocks, shape, [&](BlockCode &code, Value block) {
     Value count = code.toI32(rowBlocks);
     body(placeOf(rows, code.urem(block, count), code.udiv(block, count), code),
@@ -376,8 +373,7 @@ void LogitsGrid::buildMeeting(LogitsKeeper &keeper, OpBuilder &builder) {
   IndexMath math = {builder, loc};
   int64_t ranges = op.getNumRanges();
   Value units = math.mul(loops.size(op.getInput(), 0), ranges);
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, units, loops.index(kWarps));
+  Value blocks = loops.uceilDiv(units, kWarps);
   auto buildBlock = [&](BlockCode &code, Value block) {
     Value unit = code.add(code.mul(block, kWarps), code.warp());
     code.ifThen(code.uless(unit, code.toI32(units)), [&] {

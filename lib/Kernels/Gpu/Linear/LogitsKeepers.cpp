@@ -9,7 +9,6 @@
 #include "lib/Kernels/Gpu/Linear/LogitsKeepers.h"
 #include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Linear/TileRanking.h"
-#include "lib/Kernels/Gpu/Threads/WarpReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -156,8 +155,7 @@ SmallVector<Value> BestKeeper::counted(const TileLogits &tile, Value row,
   Value last = code.ifYield(
       code.notEqual(code.toI32(count), code.i32(0)),
       [&] {
-        Value place =
-            arith::SubIOp::create(code.builder, code.loc, count, code.index(1));
+        Value place = code.sub(count, code.index(1));
         return code.load(op.getForbidden(), {code.toIndex(row), place});
       },
       code.i32(-1));
@@ -178,7 +176,7 @@ void BestKeeper::keepSum(ValueRange logits, Value record, BlockCode &code) {
   Value lowest = code.f32(kLowestLogit), maximum = lowest;
   for (Value logit : logits)
     maximum = code.maxNumber(maximum, logit);
-  maximum = largestOfLanes(maximum, code);
+  maximum = code.reduceMax(maximum);
   // Differences from -inf are those from 0: there is nothing to add then.
   Value base = code.select(code.equal(maximum, lowest), code.f32(0), maximum);
   Value sum;
@@ -187,7 +185,7 @@ void BestKeeper::keepSum(ValueRange logits, Value record, BlockCode &code) {
         code.mul(code.sub(logit, base), code.f32(llvm::numbers::log2e)));
     sum = sum ? code.add(sum, part) : part;
   }
-  sum = sumOfLanes(sum, code);
+  sum = code.reduceAdd(sum);
   code.ifThen(code.equal(code.lane(), code.i32(0)), [&] {
     code.storeOne(maximum, record);
     code.storeOne(sum, code.at(record, 4));
@@ -200,8 +198,7 @@ SmallVector<Value> BestKeeper::placeBefore(Value row, Value range,
                                            BlockCode &code) {
   constexpr float most = std::numeric_limits<float>::infinity();
   Value one = code.index(1);
-  Value before = arith::SubIOp::create(
-      code.builder, code.loc,
+  Value before = code.sub(
       arith::MaxUIOp::create(code.builder, code.loc, firstPlace, one), one);
   Value isFirst = code.equal(firstPlace, code.index(0));
   SmallVector<Value> at = {code.toIndex(row), code.toIndex(range), before};
@@ -305,8 +302,7 @@ void BestKeeper::finish(const TileRecords &records, Value row, Value range,
   });
   code.ifThen(isPlace, [&] {
     SmallVector<Value> place =
-        append(at, arith::AddIOp::create(code.builder, code.loc, firstPlace,
-                                         code.toIndex(lane)));
+        append(at, code.add(firstPlace, code.toIndex(lane)));
     code.store(list[0], op.getDestinations()[2], place);
     code.store(list[1], op.getDestinations()[3], place);
   });

@@ -10,7 +10,6 @@
 
 #include "lib/Kernels/Gpu/Linear/ProjectionGrid.h"
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -144,12 +143,9 @@ LogicalResult heddle::emitGrid(ProjectSequenceOp op) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   int64_t rowBlocks = llvm::divideCeil(op.getRows(), kRows);
-  Value units = arith::MulIOp::create(
-      builder, loc, loops.size(op.getInput(), 0), loops.index(rowBlocks));
-  Value columns =
-      arith::MulIOp::create(builder, loc, units, loops.index(width));
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, columns, loops.index(kThreads));
+  Value units = loops.mul(loops.size(op.getInput(), 0), rowBlocks);
+  Value columns = loops.mul(units, width);
+  Value blocks = loops.uceilDiv(columns, kThreads);
   createGrid(builder, loc, blocks, {kThreads},
              [&](BlockCode &code, Value block) {
                auto [unit, column] = code.placeInRows(block, code.i32(width));

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Linear/TileOrder.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -33,16 +32,12 @@ TileBlocks heddle::placeTile(Value number, const Tiling &tiling,
 }
 
 TilePairs::TilePairs(const Tiling &tiling, Loops &loops) : tiling(tiling) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
   Value two = loops.index(2);
-  rowPairs = arith::DivUIOp::create(builder, loc, tiling.rowBlocks, two);
-  below = arith::MulIOp::create(builder, loc, rowPairs,
-                                loops.index(tiling.columnBlocks));
-  Value odd = arith::RemUIOp::create(builder, loc, tiling.rowBlocks, two);
-  Value beside = arith::MulIOp::create(
-      builder, loc, odd, loops.index(llvm::divideCeil(tiling.columnBlocks, 2)));
-  all = arith::AddIOp::create(builder, loc, below, beside);
+  rowPairs = loops.udiv(tiling.rowBlocks, two);
+  below = loops.mul(rowPairs, tiling.columnBlocks);
+  Value odd = loops.urem(tiling.rowBlocks, two);
+  Value beside = loops.mul(odd, llvm::divideCeil(tiling.columnBlocks, 2));
+  all = loops.add(below, beside);
 }
 
 Value TilePairs::isBelow(Value pair, BlockCode &code) const {

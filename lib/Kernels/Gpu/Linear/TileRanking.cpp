@@ -23,7 +23,7 @@ SmallVector<Value> TileRanking::keys() {
     Value sign =
         arith::ShRSIOp::create(code.builder, code.loc, bits, code.i32(31));
     Value flipped = code.bitOr(sign, code.i32(int64_t(1) << 31));
-    Value key = arith::XOrIOp::create(code.builder, code.loc, bits, flipped);
+    Value key = code.bitXor(bits, flipped);
     Value isAllowed = code.logicalAnd(code.greater(logit, lowest),
                                       code.logicalNot(isForbidden(number)));
     keys.push_back(code.select(isAllowed, key, none));
@@ -40,10 +40,10 @@ TileRanking::First TileRanking::first(ValueRange keys) {
     logit = code.select(isAbove, tile.logits[other], logit);
   }
   First first;
-  Value most = code.mostOfLanes(key), id = idOf(number);
+  Value most = code.reduceMax(key), id = idOf(number);
   first.exists = code.notEqual(most, code.i32(0));
   Value isMost = code.equal(key, most);
-  first.id = code.leastOfLanes(code.select(isMost, id, code.i32(-1)));
+  first.id = code.reduceMin(code.select(isMost, id, code.i32(-1)));
   first.isOwn = code.logicalAnd(isMost, code.equal(id, first.id));
   first.writes = code.select(first.exists, first.isOwn,
                              code.equal(code.lane(), code.i32(0)));

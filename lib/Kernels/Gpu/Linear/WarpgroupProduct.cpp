@@ -225,8 +225,7 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, Value words) {
         code.add(panel, code.mul(code.add(from, firstWord), kPanelRowBytes));
     FourWords found;
     for (auto [number, value] : llvm::enumerate(found)) {
-      Value inGroup =
-          arith::XOrIOp::create(code.builder, code.loc, word, code.i32(number));
+      Value inGroup = code.bitXor(word, code.i32(number));
       Value at = code.mul(code.add(column, inGroup), kWordBytes);
       value = code.loadOne(code.builder.getI32Type(),
                            code.shared(code.add(row, at)));

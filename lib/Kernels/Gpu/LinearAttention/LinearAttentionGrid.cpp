@@ -11,7 +11,6 @@
 
 #include "lib/Kernels/Gpu/LinearAttention/LinearAttentionGrid.h"
 #include "lib/Kernels/Gpu/LinearAttention/HeadSums.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -30,8 +29,7 @@ static void createUnits(Operation *op, Value units, const SumShape &shape,
   Location loc = op->getLoc();
   Loops loops(builder, loc);
   int64_t ofUnit = shape.columnBlocks();
-  Value blocks =
-      arith::MulIOp::create(builder, loc, units, loops.index(ofUnit));
+  Value blocks = loops.mul(units, ofUnit);
   createGrid(builder, loc, blocks, {shape.threads, sharedBytes},
              [&](BlockCode &code, Value block) {
                body(code.udiv(block, ofUnit), code.urem(block, ofUnit), code);
@@ -41,8 +39,7 @@ static void createUnits(Operation *op, Value units, const SumShape &shape,
 static Value unitsOf(Operation *op, Value rows, int64_t each) {
   OpBuilder builder(op);
   Loops loops(builder, op->getLoc());
-  return arith::MulIOp::create(builder, op->getLoc(), loops.size(rows, 0),
-                               loops.index(each));
+  return loops.mul(loops.size(rows, 0), each);
 }
 
 /// Keys of a sentence: all positions, or as many as its length says.
@@ -250,10 +247,8 @@ LogicalResult heddle::emitGrid(LinearAttentionReadOp op) {
   Loops loops(builder, op.getLoc());
   Value units = unitsOf(op, op.getQuery(), heads), chunks = loops.index(1);
   if (!isStep)
-    chunks = arith::CeilDivUIOp::create(builder, op.getLoc(),
-                                        loops.size(op.getQuery(), 1),
-                                        loops.index(kQueries));
-  units = arith::MulIOp::create(builder, op.getLoc(), units, chunks);
+    chunks = loops.uceilDiv(loops.size(op.getQuery(), 1), kQueries);
+  units = loops.mul(units, chunks);
   createUnits(
       op, units, *shape, shape->featureBytes(),
       [&](Value unit, Value columnBlock, BlockCode &code) {

@@ -11,7 +11,6 @@
 #include "lib/Kernels/Gpu/Rows/CopyGrid.h"
 #include "lib/CodeGen/Loops/CacheSlot.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -56,8 +55,7 @@ static void takeRow(const Piece &piece, Value from, Value batch, Value number,
       code.add(code.mul(batch, count), code.select(isRow, number, code.i32(0)));
   SmallVector<Value> values = piece.load(from, row, code);
   for (Value &value : values) {
-    Value zero = arith::ConstantOp::create(
-        code.builder, code.loc, code.builder.getZeroAttr(value.getType()));
+    Value zero = code.constant(0, value);
     value = code.select(isRow, value, zero);
   }
   piece.store(values, to, piece.row, code);

@@ -73,8 +73,7 @@ LogicalResult heddle::emitGrid(EmbeddingOp op) {
   Loops loops(builder, op.getLoc());
   Value count = loops.size(op.getIds(), 0);
   if (typeOf(op.getIds()).getRank() == 2)
-    count = arith::MulIOp::create(builder, op.getLoc(), count,
-                                  loops.size(op.getIds(), 1));
+    count = loops.mul(count, loops.size(op.getIds(), 1));
   int64_t width = typeOf(table).getDimSize(1);
   createRowGrid(
       builder, op.getLoc(), count, width,

@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -58,8 +57,7 @@ Value heddle::countRows(Value memref, Loops &loops) {
   Value count = loops.index(1);
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     if (axis + 1 < type.getRank() || type.isDynamicDim(axis))
-      count = loops.builder.createOrFold<arith::MulIOp>(
-          loops.loc, count, loops.size(memref, axis));
+      count = loops.mul(count, loops.size(memref, axis));
   return count;
 }
 
@@ -74,10 +72,8 @@ void heddle::createPieceGrid(
     elements /= 2;
   int64_t ofRow = width / elements;
   Loops loops(builder, loc);
-  Value pieces =
-      builder.createOrFold<arith::MulIOp>(loc, rows, loops.index(ofRow));
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, pieces, loops.index(kThreads));
+  Value pieces = loops.mul(rows, ofRow);
+  Value blocks = loops.uceilDiv(pieces, kThreads);
   createGrid(builder, loc, blocks, {kThreads},
              [&](BlockCode &code, Value block) {
                auto [row, place] = code.placeInRows(block, code.i32(ofRow));

@@ -11,7 +11,6 @@
 #include "lib/Kernels/Gpu/Rows/RecurrenceGrid.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
 #include "lib/Kernels/Gpu/Threads/GridMath.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -97,9 +96,8 @@ LogicalResult heddle::emitGrid(RecurrenceOp op) {
   Loops loops(builder, loc);
   Value width = loops.lastSize(result);
   Value sentences = loops.size(result, 0);
-  Value columns = arith::MulIOp::create(builder, loc, sentences, width);
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, columns, loops.index(kThreads));
+  Value columns = loops.mul(sentences, width);
+  Value blocks = loops.uceilDiv(columns, kThreads);
   createGrid(
       builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
         auto [sentence, column] = code.placeInRows(block, code.toI32(width));

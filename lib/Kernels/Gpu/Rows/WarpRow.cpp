@@ -170,8 +170,7 @@ void heddle::createRowGrid(OpBuilder &builder, Location loc, Value count,
                            int64_t width,
                            function_ref<void(WarpRow &, BlockCode &)> body) {
   Loops loops(builder, loc);
-  Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, count, loops.index(kWarps));
+  Value blocks = loops.uceilDiv(count, kWarps);
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {
                Value row = code.add(code.mul(block, kWarps), code.warp());

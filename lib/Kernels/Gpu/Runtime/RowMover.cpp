@@ -41,7 +41,7 @@ void heddle::buildRowMover(ModuleOp module, int64_t number) {
   auto at = [&](Value base, Value row) {
     Value wide =
         arith::ExtUIOp::create(builder, code.loc, builder.getI64Type(), row);
-    Value offset = arith::MulIOp::create(builder, code.loc, wide, pitch);
+    Value offset = code.mul(wide, pitch);
     return code.at(code.at(base, offset), column);
   };
   auto moveRows = [&](int64_t words) {

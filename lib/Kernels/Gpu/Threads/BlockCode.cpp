@@ -125,11 +125,9 @@ Value BlockCode::global(Value memref) {
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(
       builder, loc, metadata.getBaseBuffer());
-  Value first =
-      arith::MulIOp::create(builder, loc, metadata.getOffset(), index(bytes));
-  Value address = arith::IndexCastOp::create(
-      builder, loc, builder.getI64Type(),
-      arith::AddIOp::create(builder, loc, base, first));
+  Value first = mul(metadata.getOffset(), bytes);
+  Value address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                             add(base, first));
   Value generic = LLVM::IntToPtrOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
   return LLVM::AddrSpaceCastOp::create(
@@ -161,7 +159,7 @@ Value BlockCode::rowOffset(Value row, Value pitch) {
     return builder.createOrFold<arith::ExtUIOp>(loc, builder.getI64Type(),
                                                 value);
   };
-  return builder.createOrFold<arith::MulIOp>(loc, widen(row), widen(pitch));
+  return mul(widen(row), widen(pitch));
 }
 
 static int64_t bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
@@ -275,13 +273,22 @@ BlockCode::whileVoted(ValueRange carried,
   return SmallVector<Value>(loop.getResults().drop_front());
 }
 
-Value BlockCode::mostOfLanes(Value value) {
+Value BlockCode::reduceMax(Value value) {
+  if (value.getType().isF32())
+    return combineLanes(value, [&](ValueRange mine, ValueRange other) {
+      return SmallVector<Value>{maxNumber(mine[0], other[0])};
+    })[0];
   return NVVM::ReduxOp::create(builder, loc, value.getType(), value,
                                NVVM::ReduxKind::UMAX, i32(kAllLanes));
 }
-Value BlockCode::leastOfLanes(Value value) {
-  return NVVM::ReduxOp::create(builder, loc, value.getType(), value,
+Value BlockCode::reduceMin(Value word) {
+  return NVVM::ReduxOp::create(builder, loc, word.getType(), word,
                                NVVM::ReduxKind::UMIN, i32(kAllLanes));
+}
+Value BlockCode::reduceAdd(Value number) {
+  return combineLanes(number, [&](ValueRange mine, ValueRange other) {
+    return SmallVector<Value>{add(mine[0], other[0])};
+  })[0];
 }
 
 void BlockCode::warpBarrier() {

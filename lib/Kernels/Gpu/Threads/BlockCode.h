@@ -118,9 +118,10 @@ public:
       mlir::ValueRange carried,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
           body);
-  /// Of i32 without signs.
-  mlir::Value mostOfLanes(mlir::Value value);
-  mlir::Value leastOfLanes(mlir::Value value);
+  /// Of all lanes; i32 have no signs, and among f32 numbers come before NaN.
+  mlir::Value reduceMax(mlir::Value value);
+  mlir::Value reduceMin(mlir::Value word);
+  mlir::Value reduceAdd(mlir::Value number);
   /// carried = combine(carried, that of the other lanes), in an order that
   /// lanes do not change: the same for all of them if `combine` commutes.
   llvm::SmallVector<mlir::Value> combineLanes(

@@ -148,7 +148,7 @@ static Value describe(WarpgroupCode &code, Value pointer, int64_t bytes) {
                                       code.builder.getI64Type(), address);
   Value rest = arith::ConstantIntOp::create(code.builder, code.loc,
                                             static_cast<int64_t>(form), 64);
-  return arith::OrIOp::create(code.builder, code.loc, wide, rest);
+  return code.bitOr(wide, rest);
 }
 
 Value WarpgroupCode::describeColumns(Value pointer) {
@@ -161,13 +161,10 @@ Value WarpgroupCode::describeDepth(Value pointer, int64_t bytes) {
 Value WarpgroupCode::atWords(Value description, int64_t words) {
   if (words == 0)
     return description;
-  Value further = arith::ConstantIntOp::create(
-      builder, loc, words * kWordBytes / kPieceBytes, 64);
-  return arith::AddIOp::create(builder, loc, description, further);
+  return add(description, words * kWordBytes / kPieceBytes);
 }
 Value WarpgroupCode::swizzledPiece(Value piece, Value column) {
-  return arith::XOrIOp::create(builder, loc, piece,
-                               urem(column, kAtomBytes / kColumnBytes));
+  return bitXor(piece, urem(column, kAtomBytes / kColumnBytes));
 }
 
 void WarpgroupCode::beginProducts() {
