@@ -67,9 +67,9 @@ public:
   /// Why that is not so if the choice was Auto's and the machine has a GPU;
   /// success otherwise.
   const Status &gpuFailure() const { return failedGpu; }
-  /// The same model on the CPU, if the choice of a GPU was Auto's: for
-  /// whoever sees that fail. Loaded when it is asked for first; null if a
-  /// GPU was asked for, or the CPU has no code either. Any thread may ask.
+  /// The same model on the CPU, for use after the GPU fails. Loaded at the
+  /// first call; null if the caller asked for a GPU (not Auto) or the file has
+  /// no code for this CPU. Any thread may call this.
   const Model *onCpu() const;
   /// What a session runs on; borrows the model.
   std::unique_ptr<Device> makeDevice() const;
