@@ -28,6 +28,15 @@ SIZES = {
             (16, 4096, 4096),
         ],
     ),
+    # What is done, beside PyTorch, in five minutes.
+    "short": Sizes(
+        tokens=16384,
+        columns=2048,
+        widths=[64, 128],
+        lengths=[4096, 16384],
+        steps=[512, 4096, 32768],
+        products=[(8192, 8192, 8192), (512, 4096, 4096), (16, 4096, 4096)],
+    ),
     # What an emulator does in seconds.
     "emulator": Sizes(
         tokens=64,

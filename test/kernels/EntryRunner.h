@@ -83,7 +83,7 @@ public:
   /// Runs the entry, on the threads of `pool` where there is one.
   void operator()(ThreadPool *pool = nullptr);
   /// The seconds that one of so many runs takes a device, one behind the other
-  /// after a first one.
+  /// after the first ones.
   Result<double> timeOnDevice(int64_t runs);
 
   /// Fails where memory around an argument or the arena was written, or a
