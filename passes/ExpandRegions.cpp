@@ -206,7 +206,10 @@ template <typename Op> struct ShiftByAnything : OpRewritePattern<Op> {
     Value zero = a.number(type, 0), last = a.number(type, bits - 1);
     Value isInside = a.is(arith::CmpIPredicate::ule, amount, last);
     bool keepsSign = std::is_same_v<Op, arith::ShRSIOp>;
-    Value safe = a.select(isInside, amount, keepsSign ? last : zero);
+    // LLVM would see that a choice between the amount and zero has no effect,
+    // and NVPTX would then read the low 32 bits of the amount alone.
+    Value safe =
+        keepsSign ? a.select(isInside, amount, last) : a.bitAnd(amount, last);
     Value result = Op::create(rewriter, op.getLoc(), op.getLhs(), safe);
     rewriter.replaceOp(op,
                        keepsSign ? result : a.select(isInside, result, zero));
