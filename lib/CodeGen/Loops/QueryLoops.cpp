@@ -163,8 +163,6 @@ Value QueryLoops::exp2(Value x) {
   return math::Exp2Op::create(loops.builder, loops.loc, x);
 }
 
-/// e^(score - maximum), of short floats 2^(score log2 e - n) with n the integer
-/// next to maximum log2 e.
 Value QueryLoops::exponential(Value score, Value maximum) {
   Value difference = loops.sub(score, maximum);
   if (!op.isOfShortFloats())

@@ -64,6 +64,9 @@ protected:
   virtual mlir::Value multiply(mlir::ValueRange key);
   /// 2^x, of what weighs short floats.
   virtual mlir::Value exp2(mlir::Value x);
+  /// e^(score - maximum); of short floats 2^(score log2 e - n) with n the
+  /// integer next to maximum log2 e.
+  virtual mlir::Value exponential(mlir::Value score, mlir::Value maximum);
 
   AttentionOp op;
   Loops loops;
@@ -77,7 +80,6 @@ private:
   mlir::Value slotOf(mlir::Value j);
   mlir::Value adjust(mlir::Value similarity, mlir::Value j);
   mlir::Value vectorAt(mlir::Value memref, mlir::ValueRange at, int64_t width);
-  mlir::Value exponential(mlir::Value score, mlir::Value maximum);
 
   /// Where the query stands: its key row, sentence and position.
   mlir::Value keyRow, sentence, position;

@@ -95,7 +95,7 @@ AttentionBlock::AttentionBlock(AttentionOp op, Value mask, const Shape &shape,
     : op(op), mask(mask), shape(shape), block(block), code(code),
       tiles(op, shape),
       firstRow(code.add(block.first, code.mul(code.warp(), shape.warpRows))),
-      queries(op, block, {firstRow, shape.warpRows, shape.keys}, code) {
+      queries(op, mask, block, {firstRow, shape.warpRows, shape.keys}, code) {
   rows = rowsOf(op, block, code);
 }
 

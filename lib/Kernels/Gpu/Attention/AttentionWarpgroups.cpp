@@ -88,7 +88,7 @@ private:
 AttentionProducts::AttentionProducts(AttentionPlace &place, Value warp)
     : place(place), code(place.code), asked(place.asked()),
       walk(place.walk(asked)),
-      queries(place.op, place.block,
+      queries(place.op, place.mask, place.block,
               {code.add(place.block.first, code.mul(warp, kFragmentRows)),
                kFragmentRows, place.memory.keys.rows},
               code) {
@@ -211,6 +211,7 @@ AttentionProducts::Position AttentionProducts::pass(const Position &before) {
   // Products with values run meanwhile.
   after.probabilities.words = code.computeHere(after.probabilities.words);
   after.state.totals = code.computeHere(after.state.totals);
+  code.computeBeforeWaits(after.state.totals);
   finishValues(values, before.tile, before.probabilities, after.state);
   queries.scaleSums(after.probabilities, after.state);
   after.stage = place.ring.next(values, code);

@@ -16,10 +16,26 @@ public:
                 mlir::Value head)
       : QueryLoops(op, code.builder, row, head), code(code) {}
 
+  /// Whether probabilityOfProduct takes what the op multiplies: a softmax of
+  /// short floats without a score region. Largest products then have the
+  /// largest scores.
+  static bool weighsProducts(AttentionOp op);
+  /// exactProbabilityOf the score of an inner product.
+  mlir::Value probabilityOfProduct(mlir::Value product, mlir::Value maximum);
+
 protected:
   mlir::Value exp2(mlir::Value x) override { return code.exp2(x); }
+  mlir::Value exponential(mlir::Value score, mlir::Value maximum) override;
 
   BlockCode &code;
+
+private:
+  /// What scores lose before they are powers, see GpuQueryLoops.cpp.
+  struct Origin {
+    mlir::Value base, exponent;
+  };
+  Origin originOf(mlir::Value maximum);
+  mlir::Value powerOf(mlir::Value difference, const Origin &origin);
 };
 
 } // namespace heddle

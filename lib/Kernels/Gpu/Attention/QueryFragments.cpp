@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"
-#include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 #include "lib/Kernels/Gpu/Attention/QueryState.h"
+#include "lib/Kernels/Gpu/Attention/SeenPairs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -36,16 +36,17 @@ static constexpr int64_t kCountedExponent = 14;
 /// 2^-kCountedExponent of it are ordinary numbers.
 static constexpr float kLeastCount = 0x1p-112f;
 
-QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
-                               const Shape &shape, BlockCode &code)
-    : op(op), block(block), shape(shape), code(code) {
+QueryFragments::QueryFragments(AttentionOp op, Value mask,
+                               const QueryRows &block, const Shape &shape,
+                               BlockCode &code)
+    : op(op), mask(mask), block(block), shape(shape), code(code) {
   firstRow = code.add(shape.first, code.udiv(code.lane(), 4));
   for (int64_t row = 0; row < rows(); ++row)
     queries.push_back(queryOf(code.add(firstRow, row * kRowStride)));
 }
 
 /// Behind the last query that one again.
-std::unique_ptr<QueryLoops> QueryFragments::queryOf(Value i) {
+std::unique_ptr<GpuQueryLoops> QueryFragments::queryOf(Value i) {
   Value last = code.sub(block.queryCount, code.i32(1));
   Value position = block.positions.at(code.umin(i, last), code);
   SmallVector<Value> row = {code.toIndex(block.sentence),
@@ -126,8 +127,10 @@ void QueryFragments::move(int64_t row, Value maximum, Value growth,
 /// returns.
 Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
                                    State &state, Probabilities &probabilities) {
-  Value before = state.maxima[row];
-  Value after = code.maxNumber(before, largestOfRow(row, scores));
+  Value before = state.maxima[row], largest = largestOfRow(row, scores);
+  if (GpuQueryLoops::weighsProducts(op))
+    largest = code.mul(largest, code.f32(AttentionOp(op).getEffectiveScale()));
+  Value after = code.maxNumber(before, largest);
   move(row, after, queries[row]->growthOf(before, after), state, probabilities);
   return after;
 }
@@ -190,36 +193,12 @@ Value QueryFragments::bitOf(Value bits, int64_t row, int64_t pair) {
   return code.equal(code.bitAnd(bits, one), one);
 }
 
-/// Asks the mask for each pair; a loop, since masks can be long.
-Value QueryFragments::findSeen(Value firstKey) {
-  Type i64 = code.builder.getI64Type();
-  Value none = arith::ConstantIntOp::create(code.builder, code.loc, 0, 64);
-  Value last = code.sub(block.keyCount, code.i32(1));
-  auto add = [&](Value number, ValueRange bits) -> SmallVector<Value> {
-    Value row = code.udiv(number, pairsOfRow());
-    Value pair = code.urem(number, pairsOfRow());
-    Value key = code.add(
-        firstKey, code.add(code.mul(code.udiv(pair, 2), kFragmentColumns),
-                           code.urem(pair, 2)));
-    Value isKey = code.uless(key, block.keyCount);
-    auto query = queryOf(code.add(firstRow, code.mul(row, kRowStride)));
-    // Masks may read tables at keys that exist only.
-    Value there = block.positions.at(code.umin(key, last), code);
-    Value isSeen =
-        code.logicalAnd(isKey, query->isAllowed(code.toIndex(there)));
-    auto widen = [&](Value value) -> Value {
-      return arith::ExtUIOp::create(code.builder, code.loc, i64, value);
-    };
-    Value bit = arith::ShLIOp::create(code.builder, code.loc, widen(isSeen),
-                                      widen(number));
-    return {code.bitOr(bits[0], bit)};
-  };
-  return code.foldAll(code.i32(rows() * pairsOfRow()), none, add)[0];
-}
-
-/// The scores of all products; at keys that do not exist that of the last one.
+/// The scores of all products, or the products if they are weighed as they are;
+/// at keys that do not exist that of the last one.
 SmallVector<Value> QueryFragments::score(ValueRange products, Value firstKey) {
   SmallVector<Value> scores = llvm::to_vector(products);
+  if (GpuQueryLoops::weighsProducts(op))
+    return scores;
   Value last = code.sub(block.keyCount, code.i32(1));
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
     for (int64_t side = 0; side < 2; ++side) {
@@ -242,6 +221,8 @@ void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
   if (isSoftmax())
     maximum = raiseMaximum(row, scores, state, probabilities);
   auto weigh = [&](Value score, int64_t pair) -> Value {
+    if (GpuQueryLoops::weighsProducts(op))
+      return queries[row]->probabilityOfProduct(score, maximum);
     Value probability = queries[row]->exactProbabilityOf(score, maximum);
     if (isSoftmax()) // which makes 0 of -inf
       return probability;
@@ -292,7 +273,8 @@ QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
         scf::YieldOp::create(code.builder, code.loc, all);
       },
       [&](OpBuilder &, Location) {
-        Value seen = findSeen(firstKey);
+        SeenPairs pairs(op, mask, block, firstRow, rows(), shape.keys, code);
+        Value seen = pairs.find(code.toI32(tile.first));
         SmallVector<Value> some = {seen};
         some.append(scores);
         for (int64_t row = 0; row < rows(); ++row)

@@ -12,7 +12,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_QUERYFRAGMENTS_H
 
 #include "dialect/attention/Attention.h"
-#include "lib/CodeGen/Loops/QueryLoops.h"
+#include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 #include "lib/Kernels/Gpu/Attention/HeadTile.h"
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
 #include "lib/Kernels/Gpu/Attention/QueryBlocks.h"
@@ -39,8 +39,9 @@ public:
     mlir::Value first;
     int64_t count, keys;
   };
-  QueryFragments(AttentionOp op, const QueryRows &block, const Shape &shape,
-                 BlockCode &code);
+  /// `mask` is the op's as the head has it, or null.
+  QueryFragments(AttentionOp op, mlir::Value mask, const QueryRows &block,
+                 const Shape &shape, BlockCode &code);
 
   int64_t rowFragments() const { return shape.count / kFragmentRows; }
   int64_t keyFragments() const { return shape.keys / kFragmentColumns; }
@@ -95,14 +96,13 @@ private:
   mlir::Type element() const { return AttentionOp(op).getFactorType(); }
   bool isOfShortFloats() const { return AttentionOp(op).isOfShortFloats(); }
   int64_t wordsOfFragment() const { return isOfShortFloats() ? 2 : 4; }
-  std::unique_ptr<QueryLoops> queryOf(mlir::Value i);
+  std::unique_ptr<GpuQueryLoops> queryOf(mlir::Value i);
   mlir::Value
   ofRow(mlir::Value value,
         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   /// Pairs of a row of the thread, in bits.
   int64_t pairsOfRow() const { return 2 * keyFragments(); }
   mlir::Value bitOf(mlir::Value bits, int64_t row, int64_t pair);
-  mlir::Value findSeen(mlir::Value firstKey);
   llvm::SmallVector<mlir::Value> score(mlir::ValueRange products,
                                        mlir::Value firstKey);
   void forEachPair(int64_t row, llvm::function_ref<void(size_t)> body);
@@ -126,13 +126,14 @@ private:
                                           mlir::ValueRange sums);
 
   AttentionOp op;
+  mlir::Value mask;
   const QueryRows &block;
   Shape shape;
   BlockCode &code;
   /// The thread's first row in the block.
   mlir::Value firstRow;
   /// What each row computes.
-  llvm::SmallVector<std::unique_ptr<QueryLoops>> queries;
+  llvm::SmallVector<std::unique_ptr<GpuQueryLoops>> queries;
 };
 
 } // namespace heddle

@@ -278,3 +278,12 @@ SmallVector<Value> WarpgroupCode::waitForSums(ValueRange sums, int64_t groups) {
 SmallVector<Value> WarpgroupCode::computeHere(ValueRange values) {
   return assembleInPlace(*this, values, {}, "", "");
 }
+
+void WarpgroupCode::computeBeforeWaits(ValueRange sums) {
+  Value all = sums.front();
+  for (Value sum : sums.drop_front())
+    all = add(all, sum);
+  // A negative denormal, which no sum is where denormals are zeros.
+  Value never = equal(bitcastToI32(all), i32(int32_t(0x80000001)));
+  ifThen(never, [&] { LLVM::Trap::create(builder, loc); });
+}

@@ -106,6 +106,10 @@ public:
   /// Values of one type as they are: they are computed in front of a wait that
   /// stands behind this, not where they are used.
   llvm::SmallVector<mlir::Value> computeHere(mlir::ValueRange values);
+  /// The same for ptxas, which takes a wait before everything that does not
+  /// depend on it: no wait passes a branch, and this one depends on `sums`, f32
+  /// that are 0 or above or no numbers. It is never taken.
+  void computeBeforeWaits(mlir::ValueRange sums);
 };
 
 } // namespace heddle
