@@ -154,11 +154,12 @@ def ExpandMathPass : Pass<"transformer-expand-math"> {
     become polynomials unless PTX has an instruction for them that rounds as IEEE
     754 says: exp, exp2, tanh and erf of f32 those of the CPU's kernels, all others
     polynomials in f64. `arith.remf` becomes a division of integers. Any other op
-    of `math` is an error.
+    of `math` is an error. A division of f32 by a constant becomes multiply-adds.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -1,19 +1,22 @@
 //===- ExpandMath.cpp - Functions that a GPU has no instruction for -------===//
 //
-// Of f32 the ones that models call often are VectorMath's, as on a CPU without
+// Of f32 the ones that models call often are GridMath's, as on a CPU without
 // instructions of its own for them. All others are DoubleMath's, scalars of f64
 // one after the other: right for every argument. Of models only sinusoidal
-// positions have some.
+// positions have some. A division by a constant, which score regions have, goes
+// without the branch of PTX's for operands at the ends.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/Gpu/Threads/GridMath.h"
 #include "lib/Kernels/Math/DoubleMath.h"
-#include "lib/Kernels/Math/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -42,7 +45,7 @@ static bool isInstruction(Operation *op) {
 static Value expandOften(Operation *op, OpBuilder &builder) {
   if (!getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return {};
-  VectorMath math(builder, op->getLoc());
+  GridMath math(builder, op->getLoc());
   Value x = op->getOperand(0);
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ErfOp) { return math.erf(x); })
@@ -157,6 +160,22 @@ static Value expand(Operation *op) {
              : Value();
 }
 
+/// A division of f32 by a number: PTX's takes some 20 instructions and a
+/// branch. By a power of two LLVM multiplies.
+static void expandDivision(arith::DivFOp op) {
+  FloatAttr divisor;
+  if (!op.getType().isF32() || !matchPattern(op.getRhs(), m_Constant(&divisor)))
+    return;
+  float value = divisor.getValue().convertToFloat();
+  if (!GridMath::dividesFast(value) ||
+      divisor.getValue().getExactInverse(nullptr))
+    return;
+  OpBuilder builder(op);
+  op.replaceAllUsesWith(
+      GridMath(builder, op.getLoc()).divideBy(op.getLhs(), value));
+  op.erase();
+}
+
 namespace {
 struct ExpandMath : heddle::impl::ExpandMathPassBase<ExpandMath> {
   void runOnOperation() override {
@@ -167,6 +186,7 @@ struct ExpandMath : heddle::impl::ExpandMathPassBase<ExpandMath> {
           isa_and_nonnull<math::MathDialect>(op->getDialect()))
         functions.push_back(op);
     });
+    getOperation()->walk(expandDivision);
     for (Operation *op : functions) {
       if (isInstruction(op))
         continue;

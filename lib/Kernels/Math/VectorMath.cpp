@@ -206,7 +206,7 @@ Value VectorMath::tanh(Value x) const {
   Value small = fma(square, polynomial(rest, kHalfPower), rest);
   Value scale = powerOfTwo(shifted);
   Value a = fma(scale, small, fma(scale, half, constant(-0.5, x)));
-  return div(a, add(a, one));
+  return divideOrdinary(a, add(a, one));
 }
 
 Value VectorMath::erf(Value x) const {

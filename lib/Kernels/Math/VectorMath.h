@@ -29,6 +29,7 @@ public:
   VectorMath(mlir::OpBuilder &builder, mlir::Location loc, const IsaLevel &isa)
       : Arith(builder, loc), hasReduceAndScale(isa.hasReduceAndScale),
         hasBf16(isa.hasBf16) {}
+  virtual ~VectorMath() = default;
 
   /// As IsaLevel has them.
   bool hasReduceAndScale = false, hasBf16 = false;
@@ -56,6 +57,13 @@ public:
   /// c[0] + x (c[1] + x (c[2] + ...)), one fused multiply-add each.
   mlir::Value polynomial(mlir::Value x,
                          llvm::ArrayRef<double> coefficients) const;
+
+protected:
+  /// `a` / `b` as div rounds it, of numbers that are far from the ends of their
+  /// type, as is what they give.
+  virtual mlir::Value divideOrdinary(mlir::Value a, mlir::Value b) const {
+    return div(a, b);
+  }
 
 private:
   mlir::Value floorOf(mlir::Value x) const;

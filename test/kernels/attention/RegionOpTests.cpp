@@ -61,6 +61,7 @@ static const std::vector<Op> kFloatOps = {
     {"%r = arith.subf %x, %y : T"},
     {"%r = arith.mulf %x, %y fastmath<fast> : T"},
     {"%r = arith.divf %x, %y : T"},
+    {"%c = arith.constant 30.0 : T\n%r = arith.divf %x, %c : T"},
     {"%r = arith.remf %x, %y : T"},
     {"%r = arith.negf %x : T"},
     {"%r = arith.maximumf %x, %y : T"},

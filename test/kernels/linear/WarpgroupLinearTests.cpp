@@ -115,13 +115,17 @@ TEST_P(WarpgroupLinearTest, LargeTilesAreCutAnywhere) {
   });
 }
 
-// Two blocks take tiles one below the other, or side by side what is left of an
-// odd number, or one of them alone.
+// Between small and large ones, 44 to 66 tiles of 128 x 256 would leave
+// multiprocessors without work. Of more, two blocks take tiles one below the
+// other, or side by side what is left of an odd number, or one of them alone.
 
-TEST_P(WarpgroupLinearTest, PairsOfTilesTakeOddOnes) {
+TEST_P(WarpgroupLinearTest, MediumTilesAndPairsTakeOddOnes) {
   struct {
     int64_t columns, rows;
-  } tiles[] = {{3 * 256 - 6, 17 * 128 - 27}, {45 * 256 - 20, 100}};
+  } tiles[] = {{3 * 256 - 6, 17 * 128 - 27},
+               {45 * 256 - 20, 100},
+               {3 * 256 - 10, 23 * 128 - 27},
+               {67 * 256 - 20, 100}};
   constexpr int64_t depth = 8;
   std::string module;
   Weights weights;

@@ -3,8 +3,8 @@
 
 // Up to 16 rows have blocks of one warpgroup that copies and one that
 // multiplies, others have more rows and, where there are tiles for a third of
-// the multiprocessors, two that multiply; these blocks stay, and are clusters of
-// two, which meet before the first copy and after the last arrival. Panels come as
+// the multiprocessors, two that multiply. From a half of them on, these blocks
+// stay, and are clusters of two, which meet before the first copy and after the last arrival. Panels come as
 // they are, of 32 words of depth each; the 65th word is a stage of its own, which is
 // one of the loop, too, with zeros behind that word. Of
 // products one group is under way while weights of the next one are loaded. Of few
@@ -12,6 +12,7 @@
 
 // CHECK-LABEL: @bf16
 // CHECK: %[[SMALL:.*]] = arith.cmpi ult, %{{.*}}, %c44
+// CHECK: %[[MEDIUM:.*]] = arith.cmpi ult, %{{.*}}, %c67
 // CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c17
 // CHECK: scf.if %[[FEW]]
 // CHECK: scf.parallel
@@ -49,6 +50,10 @@
 // CHECK: scf.if %[[SMALL]]
 // CHECK: m64n64k16.f32.bf16.bf16
 // CHECK: transformer.launch = {shared_bytes = 98368 : i64, threads = 256 : i64}
+// CHECK: } else {
+// CHECK: scf.if %[[MEDIUM]]
+// CHECK: m64n64k16.f32.bf16.bf16
+// CHECK: transformer.launch = {shared_bytes = 204880 : i64, threads = 384 : i64}
 // CHECK: } else {
 // CHECK: %[[BLOCKS:.*]] = arith.muli %{{.*}}, %c2
 // CHECK: scf.parallel {{.*}} to (%[[BLOCKS]])

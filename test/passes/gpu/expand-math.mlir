@@ -32,6 +32,22 @@ func.func @often(%x: f32, %y: vector<4xf32>)
   return %0, %1, %2, %3, %4, %5 : f32, f32, f32, f32, f32, vector<4xf32>
 }
 
+// A number that divides is multiplied by, unless there is no such number.
+// CHECK-LABEL: func.func @quotients(
+// CHECK: math.fma
+// CHECK: math.fma
+// CHECK-COUNT-2: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @quotients(%x: f32, %y: f32) -> (f32, f32, f32) {
+  %cap = arith.constant 30.0 : f32
+  %tiny = arith.constant 1.0e-30 : f32
+  %0 = arith.divf %x, %cap : f32
+  %1 = arith.divf %x, %tiny : f32
+  %2 = arith.divf %x, %y : f32
+  return %0, %1, %2 : f32, f32, f32
+}
+
 // CHECK-LABEL: func.func @seldom(
 // CHECK-NOT: math.{{log|powf|tan|cosh|fpowi}}
 // CHECK-NOT: arith.remf

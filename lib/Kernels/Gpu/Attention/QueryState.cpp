@@ -41,10 +41,16 @@ QueryState QueryState::raisedTo(Value larger, QueryLoops &query,
 
 Value heddle::resultOf(AttentionOp op, Value sum, Value total,
                        BlockCode &code) {
+  auto quotient = [&]() -> Value {
+    // A softmax's total is near 1 or above: one division serves a row.
+    if (op.getNormalizer() == Normalizer::Softmax)
+      return code.mul(sum, code.div(code.f32(1), total));
+    return code.div(sum, total);
+  };
   Value result = sum;
   if (op.getNormalizer() != Normalizer::None)
-    result = code.select(code.equal(total, code.f32(0)), code.f32(0),
-                         code.div(sum, total));
+    result =
+        code.select(code.equal(total, code.f32(0)), code.f32(0), quotient());
   std::optional<Type> rounded = op.getRounds();
   return rounded ? roundTo(*rounded, code.builder, code.loc, result) : result;
 }

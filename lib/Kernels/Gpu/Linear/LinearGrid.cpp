@@ -3,10 +3,10 @@
 // The columns of the weights may be split into parts, each with its own
 // destination. A block finds its part from its number by a chain of selects. A
 // thread then finishes its sums in registers, in this order: scales and bias,
-// activation, residual, quantisation or rounding, store. Three shapes serve
-// warpgroups: tiles of 16 rows, tiles of 64 x 128, and tiles of 128 x 256 in
-// clusters of two blocks that share the copies of panels. The number of rows
-// decides at run time.
+// activation, residual, quantisation or rounding, store. Four shapes serve
+// warpgroups: tiles of 16 rows, tiles of 64 x 128 and of 64 x 256, and tiles of
+// 128 x 256 in clusters of two blocks that share the copies of panels. The
+// number of rows decides at run time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +41,9 @@ static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208, 2};
 /// tile for every third multiprocessor on, the large ones are as fast on paper.
 static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
 static constexpr int64_t kMultiprocessorsOfTile = 3;
+/// Half of the large one, as fast where those would leave half of the
+/// multiprocessors without work.
+static constexpr WarpgroupShape kMediumWarpgroupShape = {64, 2, 5};
 /// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
 
@@ -167,7 +170,7 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
   FourWords y = ends.finish(piece.sums, place.inputScale, columns.ends, code);
   if (op.getActivation())
     for (Value &value : y)
-      value = emitActivation(*op.getActivation(), value, mathOf(code));
+      value = emitActivation(*op.getActivation(), value, GridMath(code));
   // What stands between columns of this thread and the next, in bytes.
   int64_t bytes = elementBytes(op.getDestinations().front());
   auto isColumn = [&](int64_t number) {
@@ -405,15 +408,23 @@ void LinearGrid::build(OpBuilder &builder) {
   };
   Value tiles =
       tilingOf(kWarpgroupShape.rows, kWarpgroupShape.panels(), builder).second;
-  Value isSmall = loops.uless(tiles, loops.index(architecture.multiprocessors /
-                                                 kMultiprocessorsOfTile));
-  createIfElse(builder, loc,
-               loops.uless(rows, loops.index(kFewRowsWarpgroupShape.rows + 1)),
-               buildTiles(kFewRowsWarpgroupShape), [&] {
-                 createIfElse(builder, loc, isSmall,
-                              buildTiles(kSmallWarpgroupShape),
-                              [&] { buildPairs(kWarpgroupShape, builder); });
-               });
+  auto areFewer = [&](int64_t than) {
+    return loops.uless(tiles, loops.index(than));
+  };
+  Value isSmall =
+      areFewer(architecture.multiprocessors / kMultiprocessorsOfTile);
+  Value isMedium = areFewer(architecture.multiprocessors / 2 + 1);
+  createIfElse(
+      builder, loc,
+      loops.uless(rows, loops.index(kFewRowsWarpgroupShape.rows + 1)),
+      buildTiles(kFewRowsWarpgroupShape), [&] {
+        createIfElse(
+            builder, loc, isSmall, buildTiles(kSmallWarpgroupShape), [&] {
+              createIfElse(builder, loc, isMedium,
+                           buildTiles(kMediumWarpgroupShape),
+                           [&] { buildPairs(kWarpgroupShape, builder); });
+            });
+      });
 }
 
 LogicalResult heddle::emitGrid(LinearOp op,

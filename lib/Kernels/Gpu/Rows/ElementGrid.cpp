@@ -53,7 +53,7 @@ emitPieces(Operation *op, ValueRange inputs, Value output,
 LogicalResult heddle::emitGrid(ActivationOp op) {
   Value x = op.getInput(), y = op.getDestination();
   return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
-    VectorMath math = mathOf(code);
+    GridMath math(code);
     computePiece(piece, x, y, code, [&](ValueRange values, Value) {
       return emitActivation(op.getKind(), values[0], math);
     });

@@ -22,7 +22,7 @@ static constexpr int64_t kAhead = 8;
 
 /// sigmoid(f) before + (1 - sigmoid(f)) v.
 static Value advance(Value forget, Value value, Value before, BlockCode &code) {
-  Value gate = mathOf(code).sigmoid(forget);
+  Value gate = GridMath(code).sigmoid(forget);
   Value taken = code.mul(code.sub(code.f32(1), gate), value);
   return code.fma(gate, before, taken);
 }

@@ -11,7 +11,20 @@ namespace heddle {
 
 /// The functions of the lowest level of CPUs, which has no instructions of its
 /// own for them: f32 have its bits.
-VectorMath mathOf(BlockCode &code);
+class GridMath : public VectorMath {
+public:
+  GridMath(mlir::OpBuilder &builder, mlir::Location loc)
+      : VectorMath(builder, loc) {}
+  explicit GridMath(BlockCode &code) : GridMath(code.builder, code.loc) {}
+
+  /// x / divisor of f32, in four instructions; a quotient below 2^-100 may be
+  /// an ulp off. The divisor is one that dividesFast allows.
+  mlir::Value divideBy(mlir::Value x, float divisor) const;
+  static bool dividesFast(float divisor);
+
+protected:
+  mlir::Value divideOrdinary(mlir::Value a, mlir::Value b) const override;
+};
 
 /// What SinusoidalPositionsOp adds to a row of some width.
 struct Sinusoid {
