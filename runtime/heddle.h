@@ -59,6 +59,14 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
+/* For an enumeration that comes from the caller, who may hand over any number:
+   in C++ it would hold no others than its names need. */
+#ifdef __cplusplus
+#define HEDDLE_ANY_NUMBER : int
+#else
+#define HEDDLE_ANY_NUMBER
+#endif
+
 /* Heddle's version, "0.1.0". */
 const char *heddle_version(void);
 
@@ -378,7 +386,7 @@ heddle_status heddle_session_on_token(heddle_session *session,
                                       void *context);
 
 /* What a source says when it is asked for its next input. */
-typedef enum heddle_next {
+typedef enum heddle_next HEDDLE_ANY_NUMBER {
   HEDDLE_NEXT_INPUT,
   /* There is none at the moment: answers are not to wait for it. */
   HEDDLE_NEXT_LATER,
@@ -482,7 +490,7 @@ heddle_status heddle_hidden_states(heddle_session *session,
 heddle_status heddle_hidden_width(const heddle_model *model, size_t *width);
 
 /* What a profile looks like. */
-typedef enum heddle_profile_form {
+typedef enum heddle_profile_form HEDDLE_ANY_NUMBER {
   HEDDLE_PROFILE_TABLE,
   HEDDLE_PROFILE_JSON
 } heddle_profile_form;

@@ -58,21 +58,22 @@ void mutateAtRandom(const std::string &bytes, size_t range, int count,
 }
 
 /// Reads a table and decodes every tensor that it lists.
-std::string readTensors(llvm::Expected<TensorFile> file) {
-  if (!file)
-    return llvm::toString(file.takeError());
-  for (const TensorInfo &tensor : file->getTensors()) {
+std::string readTensors(const TensorFile &file) {
+  for (const TensorInfo &tensor : file.getTensors()) {
     if (!tensor.encoding)
       continue;
     auto stored =
         StoredTensor::create(tensor.name, tensor.shape, *tensor.encoding, false,
-                             *file, tensor.offset);
+                             file, tensor.offset);
     if (!stored)
       return llvm::toString(stored.takeError());
     std::vector<float> row(stored->getColumns());
     stored->decodeRows(stored->getRows() - 1, 1, row);
   }
   return "";
+}
+std::string readTensors(llvm::Expected<TensorFile> file) {
+  return file ? readTensors(*file) : llvm::toString(file.takeError());
 }
 
 std::string readMarian(const std::string &bytes) {
@@ -127,9 +128,8 @@ TEST(Mutation, TorchFile) {
     auto files = readTorchFile(makeBuffer(bytes));
     if (!files)
       return llvm::toString(files.takeError());
-    for (TensorFile &file : *files)
-      if (std::string sentence = readTensors(std::move(file));
-          !sentence.empty())
+    for (const TensorFile &file : *files)
+      if (std::string sentence = readTensors(file); !sentence.empty())
         return sentence;
     return "";
   };
