@@ -10,6 +10,7 @@
 
 #include "lib/Kernels/Gpu/Attention/SeenPairs.h"
 #include "dialect/masks/MaskRanges.h"
+#include "lib/CodeGen/DeviceKernel.h"
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,6 +18,9 @@
 
 using namespace mlir;
 using namespace heddle;
+
+/// Of heads that leave registers for the ranges of a tile and those of a row.
+static constexpr int64_t kMostCrowdedWidth = 64;
 
 static Value i64(int64_t value, BlockCode &code) {
   return arith::ConstantIntOp::create(code.builder, code.loc, value, 64);
@@ -109,8 +113,6 @@ SeenPairs::Bits SeenPairs::ofSegments(const QueryBlock &row, Value part,
 /// bits: registers hold what one part says at a time.
 SeenPairs::Bits SeenPairs::ofPart(const QueryBlock &row, Value part,
                                   Value first) {
-  if (auto ranges = keyRangesOf(code.builder, code.loc, row, part))
-    return ofRanges(*ranges, first);
   auto both = [&](Value lhs, Value rhs) {
     return std::pair(ofPart(row, lhs, first), ofPart(row, rhs, first));
   };
@@ -128,6 +130,8 @@ SeenPairs::Bits SeenPairs::ofPart(const QueryBlock &row, Value part,
                              code.bitOr(rhs.all, rhs.some));
     return {all, code.bitXor(some, all)};
   }
+  if (auto ranges = keyRangesOf(code.builder, code.loc, row, part))
+    return ofRanges(*ranges, first);
   return ofSegments(row, part, first);
 }
 
@@ -169,7 +173,12 @@ Value SeenPairs::ofRow(Value row, Value first) {
       code.toIndex(block.sentence), code.toIndex(block.head),
       code.toIndex(position),       code.toIndex(code.add(position, 1)),
       code.size(op.getKey(), 1),    block.positions.stride};
-  Bits bits = ofPart(asked, mask, first);
+  // The walk over tiles keeps its ranges in registers. Beside many of them and
+  // the sums of a wide head there are none left for those of a row.
+  bool isCrowded = !hasFewRanges(mask) &&
+                   AttentionOp(op).getValueWidth() > kMostCrowdedWidth;
+  Bits bits = isCrowded ? Bits{i64(0, code), bitsBefore(block.keyCount, first)}
+                        : ofPart(asked, mask, first);
   return code.bitOr(bits.all, ofPairs(bits.some, position, first));
 }
 
@@ -183,10 +192,15 @@ Value SeenPairs::find(Value first) {
           code.bitOr(seen, shift(bits, code.i32(number * pairsOfRow()), code));
     return seen;
   }
-  auto add = [&](Value number, ValueRange bits) -> SmallVector<Value> {
-    Value row = code.add(firstRow, code.mul(number, kFragmentRows / 2));
-    Value place = code.mul(number, pairsOfRow());
-    return {code.bitOr(bits[0], shift(ofRow(row, first), place, code))};
-  };
-  return code.foldAll(code.i32(rows), seen, add)[0];
+  auto loop = scf::ForOp::create(
+      code.builder, code.loc, code.i32(0), code.i32(rows), code.i32(1), seen,
+      [&](OpBuilder &, Location, Value number, ValueRange bits) {
+        Value row = code.add(firstRow, code.mul(number, kFragmentRows / 2));
+        Value place = code.mul(number, pairsOfRow());
+        Value mine = shift(ofRow(row, first), place, code);
+        scf::YieldOp::create(code.builder, code.loc, code.bitOr(bits[0], mine));
+      });
+  // Registers have no room for what several rows ask at once.
+  keepLoop(loop);
+  return loop.getResult(0);
 }
