@@ -10,7 +10,6 @@
 #include "dialect/masks/MaskRanges.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/RegionKindInterface.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
 using namespace mlir;
@@ -84,42 +83,15 @@ static Reach unite(const Reach &lhs, const Reach &rhs) {
           std::max(lhs.pinned, rhs.pinned)};
 }
 
-/// The answer for `mask`, given functions that join the answers for the
-/// operands of `and` and `or`, and one that asks any other mask.
-template <typename Answer>
-static Answer ask(Value mask, llvm::function_ref<Answer(Answer, Answer)> both,
-                  llvm::function_ref<Answer(Answer, Answer)> either,
-                  llvm::function_ref<Answer(MaskOpInterface)> leaf,
-                  llvm::DenseMap<Value, Answer> &known) {
-  auto found = known.find(mask);
-  if (found != known.end())
-    return found->second;
-  auto operand = [&](Value value) {
-    return ask(value, both, either, leaf, known);
-  };
-  Answer answer =
-      llvm::TypeSwitch<Operation *, Answer>(mask.getDefiningOp())
-          .Case([&](MaskAndOp op) {
-            return both(operand(op.getLhs()), operand(op.getRhs()));
-          })
-          .Case([&](MaskOrOp op) {
-            return either(operand(op.getLhs()), operand(op.getRhs()));
-          })
-          .Default(
-              [&](Operation *op) { return leaf(cast<MaskOpInterface>(op)); });
-  known.insert({mask, answer});
-  return answer;
-}
-
 static Reach reachOf(Value mask) {
   llvm::DenseMap<Value, Reach> known;
-  return ask<Reach>(
+  return askMask<Reach>(
       mask, intersect, unite, [](MaskOpInterface op) { return op.reach(); },
       known);
 }
 static bool holdsBand(Value mask, Reach band) {
   llvm::DenseMap<Value, bool> known;
-  return ask<bool>(
+  return askMask<bool>(
       mask, std::logical_and<bool>(), std::logical_or<bool>(),
       [&](MaskOpInterface op) { return op.containsBand(band); }, known);
 }
@@ -132,7 +104,7 @@ static int64_t strideOf(Value mask) {
     int64_t stride = std::lcm(lhs, rhs);
     return stride <= limit ? stride : std::max(lhs, rhs);
   };
-  return ask<int64_t>(
+  return askMask<int64_t>(
       mask, both, std::gcd<int64_t, int64_t>,
       [](MaskOpInterface op) { return op.stride(); }, known);
 }

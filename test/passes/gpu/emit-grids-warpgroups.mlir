@@ -157,6 +157,8 @@ func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
 // CHECK: wgmma.wait_group.sync.aligned 1
 // CHECK: nvvm.mbarrier.arrive %
 // CHECK: "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: scf.if
+// CHECK-NEXT: llvm.intr.trap
 // CHECK: wgmma.wait_group.sync.aligned 0
 // CHECK: nvvm.mbarrier.arrive %
 // CHECK-COUNT-8: m64n32k16.f32.bf16.bf16

@@ -210,7 +210,6 @@ AttentionProducts::Position AttentionProducts::pass(const Position &before) {
   after.probabilities = queries.weigh(after.tile, products, after.state);
   // Products with values run meanwhile.
   after.probabilities.words = code.computeHere(after.probabilities.words);
-  after.state.totals = code.computeHere(after.state.totals);
   code.computeBeforeWaits(after.state.totals);
   finishValues(values, before.tile, before.probabilities, after.state);
   queries.scaleSums(after.probabilities, after.state);

@@ -109,30 +109,29 @@ SeenPairs::Bits SeenPairs::ofSegments(const QueryBlock &row, Value part,
   return {loop.getResult(1), loop.getResult(2)};
 }
 
-/// What `part` of the mask says of a row. Unions and intersections are made of
-/// bits: registers hold what one part says at a time.
-SeenPairs::Bits SeenPairs::ofPart(const QueryBlock &row, Value part,
-                                  Value first) {
-  auto both = [&](Value lhs, Value rhs) {
-    return std::pair(ofPart(row, lhs, first), ofPart(row, rhs, first));
-  };
+/// What the mask says of a row. Unions and intersections are made of bits:
+/// registers hold what one mask says at a time.
+SeenPairs::Bits SeenPairs::ofMask(const QueryBlock &row, Value first) {
   Value every = i64(-1, code);
-  if (auto join = part.getDefiningOp<MaskOrOp>()) {
-    auto [lhs, rhs] = both(join.getLhs(), join.getRhs());
-    Value all = code.bitOr(lhs.all, rhs.all);
-    Value some = code.bitOr(lhs.some, rhs.some);
-    return {all, code.bitAnd(some, code.bitXor(all, every))};
-  }
-  if (auto meet = part.getDefiningOp<MaskAndOp>()) {
-    auto [lhs, rhs] = both(meet.getLhs(), meet.getRhs());
+  auto both = [&](Bits lhs, Bits rhs) -> Bits {
     Value all = code.bitAnd(lhs.all, rhs.all);
     Value some = code.bitAnd(code.bitOr(lhs.all, lhs.some),
                              code.bitOr(rhs.all, rhs.some));
     return {all, code.bitXor(some, all)};
-  }
-  if (auto ranges = keyRangesOf(code.builder, code.loc, row, part))
-    return ofRanges(*ranges, first);
-  return ofSegments(row, part, first);
+  };
+  auto either = [&](Bits lhs, Bits rhs) -> Bits {
+    Value all = code.bitOr(lhs.all, rhs.all);
+    Value some = code.bitOr(lhs.some, rhs.some);
+    return {all, code.bitAnd(some, code.bitXor(all, every))};
+  };
+  auto leaf = [&](MaskOpInterface op) -> Bits {
+    Value part = op->getResult(0);
+    if (auto ranges = keyRangesOf(code.builder, code.loc, row, part))
+      return ofRanges(*ranges, first);
+    return ofSegments(row, part, first);
+  };
+  llvm::DenseMap<Value, Bits> known;
+  return askMask<Bits>(mask, both, either, leaf, known);
 }
 
 /// Those of the bits `some` for which the mask's predicate holds.
@@ -178,7 +177,7 @@ Value SeenPairs::ofRow(Value row, Value first) {
   bool isCrowded = !hasFewRanges(mask) &&
                    AttentionOp(op).getValueWidth() > kMostCrowdedWidth;
   Bits bits = isCrowded ? Bits{i64(0, code), bitsBefore(block.keyCount, first)}
-                        : ofPart(asked, mask, first);
+                        : ofMask(asked, first);
   return code.bitOr(bits.all, ofPairs(bits.some, position, first));
 }
 

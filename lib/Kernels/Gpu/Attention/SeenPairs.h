@@ -35,7 +35,7 @@ private:
   mlir::Value bitsOf(mlir::Value begin, mlir::Value end, mlir::Value first);
   Bits ofRanges(llvm::ArrayRef<KeyRange> ranges, mlir::Value first);
   Bits ofSegments(const QueryBlock &row, mlir::Value part, mlir::Value first);
-  Bits ofPart(const QueryBlock &row, mlir::Value part, mlir::Value first);
+  Bits ofMask(const QueryBlock &row, mlir::Value first);
   mlir::Value ofPairs(mlir::Value some, mlir::Value position,
                       mlir::Value first);
   mlir::Value ofRow(mlir::Value row, mlir::Value first);
