@@ -79,13 +79,9 @@ if runs("unshare", "-rm", "true"):
     config.available_features.add("mount-namespace")
 if runs("chroot", "/", "true") or runs("unshare", "-r", "chroot", "/", "true"):
     config.available_features.add("chroot")
-# Processes that run the same kernels compile them once.
-config.environment["HEDDLE_EMULATOR_OBJECTS"] = os.path.join(
-    config.test_exec_root, "emulator", "objects"
+lit_config.load_config(
+    config, os.path.join(config.test_source_root, "shared.cfg.py")
 )
-# Where ptxas is, if it is in none of its usual places.
-if "HEDDLE_PTXAS" in os.environ:
-    config.environment["HEDDLE_PTXAS"] = os.environ["HEDDLE_PTXAS"]
 if runs(os.path.join(config.test_source_root, "tools", "check-ptx"), "--find"):
     config.available_features.add("ptxas")
 else:

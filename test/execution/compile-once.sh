@@ -12,7 +12,8 @@ model=$1 artifact=$2
 mkdir -p "$(dirname "$artifact")"
 exec {lock}>"$artifact.lock"
 flock $lock
-for input in "$(command -v heddle-compile)" "$model"/*; do
+mapfile -t compilers < <(type -ap heddle-compile)
+for input in "${compilers[@]}" "$model"/*; do
   [ "$artifact" -nt "$input" ] || rm -f "$artifact"
 done
 flags=()

@@ -10,31 +10,38 @@
 using namespace heddle::emulator;
 
 static constexpr uint64_t kPage = 4096;
+/// One entry of the page table protects as much, if nothing splits it.
+static constexpr uint64_t kHugePage = 2 << 20;
+
+static uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 
 /// Pages of an allocation and of the guard behind it.
 static uint64_t extent(uint64_t bytes) {
-  return (bytes + kPage - 1) / kPage * kPage + kPage;
+  return roundUp(bytes, kPage) + kPage;
 }
 
 DeviceMemory::DeviceMemory(uint64_t totalBytes) : totalBytes(totalBytes) {
   // Room for guards, and for what is never used again.
-  reservedBytes = (4 * totalBytes + (1ull << 30)) / kPage * kPage;
+  reservedBytes = roundUp(4 * totalBytes + (1ull << 30), kHugePage);
   void *pages = mmap(nullptr, reservedBytes, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
     std::abort();
-  // Fewer entries to change when memory is opened.
   madvise(pages, reservedBytes, MADV_HUGEPAGE);
-  base = end = reinterpret_cast<uint64_t>(pages);
+  mapping = reinterpret_cast<uint64_t>(pages);
+  base = end = roundUp(mapping, kHugePage);
 }
 
 DeviceMemory::~DeviceMemory() {
-  munmap(reinterpret_cast<void *>(base), reservedBytes);
+  munmap(reinterpret_cast<void *>(mapping), reservedBytes);
 }
 
 void DeviceMemory::protect(int protection) {
   if (end > base &&
-      mprotect(reinterpret_cast<void *>(base), end - base, protection))
+      mprotect(reinterpret_cast<void *>(base), roundUp(end - base, kHugePage),
+               protection))
     std::abort();
 }
 
@@ -58,7 +65,7 @@ uint64_t DeviceMemory::allocate(uint64_t bytes) {
       break;
     address = first + extent(size);
   }
-  if (address + extent(bytes) > base + reservedBytes)
+  if (address + extent(bytes) > mapping + reservedBytes - kHugePage)
     return 0;
   end = std::max(end, address + extent(bytes));
   allocations[address] = bytes;
@@ -73,8 +80,10 @@ bool DeviceMemory::free(uint64_t address) {
   auto found = allocations.find(address);
   if (found == allocations.end())
     return false;
-  madvise(reinterpret_cast<void *>(address), extent(found->second) - kPage,
-          MADV_DONTNEED);
+  uint64_t first = roundUp(address, kHugePage),
+           last = (address + found->second) / kHugePage * kHugePage;
+  if (last > first)
+    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
   usedBytes -= found->second;
   map.remove(address);
   allocations.erase(found);

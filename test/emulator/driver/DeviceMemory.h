@@ -51,7 +51,7 @@ private:
 
   uint64_t totalBytes;
   uint64_t usedBytes = 0;
-  uint64_t base = 0, reservedBytes = 0, end = 0;
+  uint64_t mapping = 0, reservedBytes = 0, base = 0, end = 0;
   unsigned numOpen = 0;
   /// By address: the bytes asked for.
   std::map<uint64_t, uint64_t> allocations;

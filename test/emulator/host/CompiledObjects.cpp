@@ -16,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
+#include <sys/time.h>
 
 using namespace heddle::emulator;
 using namespace llvm;
@@ -37,7 +38,11 @@ CompiledObjects::getObject(const llvm::Module *module) {
   hash.update(bitcode);
   path = folder + "/" + toHex(hash.final(), /*LowerCase=*/true) + ".o";
   ErrorOr<std::unique_ptr<MemoryBuffer>> object = MemoryBuffer::getFile(path);
-  return object ? std::move(*object) : nullptr;
+  if (!object)
+    return nullptr;
+  // tools/check removes what is not used any more.
+  utimes(path.c_str(), nullptr);
+  return std::move(*object);
 }
 
 void CompiledObjects::notifyObjectCompiled(const llvm::Module *,
