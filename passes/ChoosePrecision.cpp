@@ -1,11 +1,11 @@
 //===- ChoosePrecision.cpp - The element types of products ----------------===//
 //
-// Each product is asked by itself: what its weight is stored as, what was
-// ordered, and what was ordered of its weight by name decide. What it
-// multiplies becomes integers or short floats, and so does the table of an
-// embedding; attention multiplies short floats if that was ordered, and no
-// integers, since none of its factors is a weight. Everything between stays
-// f32. Vectors that several products read are quantised or rounded once.
+// Three things decide the type of a product: how the checkpoint stores its
+// weight, --dtype, and --keep for the weight's name. The factors of a product
+// become integers or short floats, and so does an embedding table. Attention
+// multiplies short floats if --dtype says so, never integers, since none of its
+// factors is a weight. All else stays f32. A vector that several products read
+// is quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 

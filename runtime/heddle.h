@@ -501,6 +501,8 @@ typedef enum heddle_profile_form HEDDLE_ANY_NUMBER {
 heddle_status heddle_session_profile(heddle_session *session,
                                      heddle_profile_form form, char **text);
 
+#undef HEDDLE_ANY_NUMBER
+
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

@@ -1,7 +1,6 @@
 //===- MaskRanges.h - Arithmetic on ranges of keys --------------*- C++ -*-===//
 //
-// What mask ops compute `keyRanges` and `segmentAt` with, and what masks made
-// of others answer.
+// What mask ops compute `keyRanges` and `segmentAt` with.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +9,6 @@
 
 #include "dialect/Transformer.h"
 #include "dialect/masks/Lanes.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace heddle {
 
@@ -68,36 +66,6 @@ struct SortedList {
 /// ends before it begins.
 SortedList compressedRow(IndexMath &math, mlir::Value offsets,
                          mlir::Value elements, mlir::Value row);
-
-/// The answer for `mask`, given functions that join the answers for the
-/// operands of `and` and `or`, and one that asks any other mask. Each mask is
-/// asked once; `known` has the answers.
-template <typename Answer>
-Answer askMask(mlir::Value mask,
-               llvm::function_ref<Answer(Answer, Answer)> both,
-               llvm::function_ref<Answer(Answer, Answer)> either,
-               llvm::function_ref<Answer(MaskOpInterface)> leaf,
-               llvm::DenseMap<mlir::Value, Answer> &known) {
-  auto found = known.find(mask);
-  if (found != known.end())
-    return found->second;
-  auto operand = [&](mlir::Value value) {
-    return askMask(value, both, either, leaf, known);
-  };
-  Answer answer =
-      llvm::TypeSwitch<mlir::Operation *, Answer>(mask.getDefiningOp())
-          .Case([&](MaskAndOp op) {
-            return both(operand(op.getLhs()), operand(op.getRhs()));
-          })
-          .Case([&](MaskOrOp op) {
-            return either(operand(op.getLhs()), operand(op.getRhs()));
-          })
-          .Default([&](mlir::Operation *op) {
-            return leaf(llvm::cast<MaskOpInterface>(op));
-          });
-  known.insert({mask, answer});
-  return answer;
-}
 
 } // namespace heddle
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "dialect/masks/MaskAlgebra.h"
 #include "dialect/masks/MaskRanges.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/RegionKindInterface.h"
@@ -84,29 +85,25 @@ static Reach unite(const Reach &lhs, const Reach &rhs) {
 }
 
 static Reach reachOf(Value mask) {
-  llvm::DenseMap<Value, Reach> known;
-  return askMask<Reach>(
-      mask, intersect, unite, [](MaskOpInterface op) { return op.reach(); },
-      known);
+  auto leaf = [](MaskOpInterface op) { return op.reach(); };
+  return MaskAlgebra<Reach>(intersect, unite, leaf).ask(mask);
 }
 static bool holdsBand(Value mask, Reach band) {
-  llvm::DenseMap<Value, bool> known;
-  return askMask<bool>(
-      mask, std::logical_and<bool>(), std::logical_or<bool>(),
-      [&](MaskOpInterface op) { return op.containsBand(band); }, known);
+  std::logical_and<bool> both;
+  std::logical_or<bool> either;
+  auto leaf = [&](MaskOpInterface op) { return op.containsBand(band); };
+  return MaskAlgebra<bool>(both, either, leaf).ask(mask);
 }
 
 /// Strides that no positions have in common are as good as none.
 static int64_t strideOf(Value mask) {
-  llvm::DenseMap<Value, int64_t> known;
   auto both = [](int64_t lhs, int64_t rhs) {
     constexpr int64_t limit = std::numeric_limits<int32_t>::max();
     int64_t stride = std::lcm(lhs, rhs);
     return stride <= limit ? stride : std::max(lhs, rhs);
   };
-  return askMask<int64_t>(
-      mask, both, std::gcd<int64_t, int64_t>,
-      [](MaskOpInterface op) { return op.stride(); }, known);
+  auto leaf = [](MaskOpInterface op) { return op.stride(); };
+  return MaskAlgebra<int64_t>(both, std::gcd<int64_t, int64_t>, leaf).ask(mask);
 }
 
 Reach MaskAndOp::reach() { return reachOf(getMask()); }

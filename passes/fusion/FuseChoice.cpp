@@ -1,12 +1,12 @@
 //===- FuseChoice.cpp - A step that finds the largest logits itself -------===//
 //
-// A batch of rows by a large vocabulary is megabytes of logits, which a search
-// reads once. A step that keeps a few of each range in their place, the largest
-// for a greedy choice, the best ones and a sum for beams, neither writes nor
-// reads them. What the runtime forbids in a step has to be known before: it
-// comes as an argument.
+// Logits of a batch over a large vocabulary are megabytes, which a search reads
+// once. A step that keeps the largest logit of each range of ids (greedy), or
+// the best few and the sum of exponentials (beams), never writes the logits to
+// memory. Ids that the runtime forbids in a step must be known in advance: they
+// are an argument of the step.
 //
-// The steps that return logits stay, for whoever wants all of them.
+// The steps that return all logits stay, for callers that want them.
 //
 //===----------------------------------------------------------------------===//
 

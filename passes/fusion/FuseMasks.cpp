@@ -1,9 +1,10 @@
 //===- FuseMasks.cpp - Drop the masks that something else implies ---------===//
 //
-// Two methods of MaskOpInterface decide: what a mask reaches at most, and which
-// bands it contains for certain. A mask that contains the band which everything
-// else leaves restricts nothing. A step over its own cache leaves a band by
-// itself: from the oldest slot to the query's own position.
+// Two methods of MaskOpInterface decide: how far a mask reaches at most, and
+// which bands it contains for certain. If all other masks together stay inside
+// a band that this mask contains, it restricts nothing and is dropped. A decode
+// step over its own cache is such a band too: from the oldest slot to the
+// query's position.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,10 @@
 //===- ExpandMath.cpp - Functions that a GPU has no instruction for -------===//
 //
-// Of f32 the ones that models call often are GridMath's, as on a CPU without
-// instructions of its own for them. All others are DoubleMath's, scalars of f64
-// one after the other: right for every argument. Of models only sinusoidal
-// positions have some. A division by a constant, which score regions have, goes
-// without the branch of PTX's for operands at the ends.
+// Functions of f32 that models call often become GridMath's, with the bits of
+// the lowest CPU level. All others become DoubleMath's: scalars of f64, right
+// for every argument; sinusoidal positions are the only ones in a model without
+// score regions. A division by a constant, frequent in score regions, avoids
+// the branch that PTX's division has for very large and very small operands.
 //
 //===----------------------------------------------------------------------===//
 

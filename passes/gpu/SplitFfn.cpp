@@ -1,9 +1,10 @@
 //===- SplitFfn.cpp - Two linears where caches hold no hidden vectors -----===//
 //
-// A core keeps the hidden vectors of a block of rows in its caches; a block of
-// threads of a GPU has no place for them, and all of them together have weights
-// in registers that they read once. So an ffn is two linears again, with memory
-// for the hidden vectors of some rows in front of what was planned.
+// A CPU core keeps the hidden vectors of a block of rows in its caches. A
+// thread block of a GPU has no room for them, and blocks that read the weights
+// once keep them in registers for all rows. So an ffn becomes two linears
+// again, with memory for the hidden vectors of some rows, placed in front of
+// the planned memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -189,8 +189,8 @@ static constexpr Row kOtherRows[] = {
       "tokens"},
      readGlobalTokens},
     {{"batch", "N", kMachineGroup,
-      "run at most N sentences together (default 16, or fewer if "
-      "otherwise workers would have nothing to do)"},
+      "run at most N sentences together (default 16, or fewer to keep all "
+      "workers busy)"},
      readNumber<&SettingValues::batch, 1, kMostSentences>},
     {{"threads", "N", kMachineGroup,
       "share the work of a batch among N threads (default 1)"},

@@ -1,6 +1,8 @@
 //===- ConfigReader.cpp - Reads the fields of a JSON object ---------------===//
 //
-// See the header.
+// Every read notes the field's name, so that unread ones can be listed. The
+// first failure is kept as a sentence with the file, the field, what it has and
+// what is supported.
 //
 //===----------------------------------------------------------------------===//
 

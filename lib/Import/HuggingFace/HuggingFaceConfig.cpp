@@ -1,6 +1,8 @@
 //===- HuggingFaceConfig.cpp - config.json of an encoder-decoder ----------===//
 //
-// See the header.
+// Reads the class, then each side of the network with the defaults of that
+// class, then what must fit: heads and widths, positions, activations. Whatever
+// is left in the file goes through the lists of HuggingFaceFields.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- HuggingFaceFields.cpp - What transformers reads --------------------===//
 //
-// See the header. A field that is null is absent for all of these lists.
+// The lists themselves, grouped by reason, and the checks over them. A field
+// that is null is absent for all of these lists.
 //
 //===----------------------------------------------------------------------===//
 

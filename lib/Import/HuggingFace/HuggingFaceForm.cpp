@@ -1,6 +1,8 @@
 //===- HuggingFaceForm.cpp - Which form a checkpoint has ------------------===//
 //
-// See the header.
+// Compares each field of an older form with the tensors of both sides: a field
+// that they prove counts, any other one is a warning. HuggingFaceForm.h has the
+// rules.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,9 @@
 //===- KeyLists.cpp - Keys that lists give one by one ---------------------===//
 //
-// As many places of a list as a vector has lanes at a time; those whose keys
-// count are written side by side, and the last of them again behind.
+// Reads as many elements of a list at a time as a vector has lanes, and
+// compresses the keys that the mask admits into the output. The rest of the
+// output's last vector repeats the last key, so that kernels may read whole
+// vectors.
 //
 //===----------------------------------------------------------------------===//
 

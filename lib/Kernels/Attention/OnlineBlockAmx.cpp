@@ -1,13 +1,13 @@
 //===- OnlineBlockAmx.cpp - Attention of bf16 by tiles --------------------===//
 //
-// 32 keys, or widths of values, by a block of queries: two tiles by two, four
-// accumulators and four operands. Tiles and vectors take turns, since one waits
-// for the other anyway; between them scores and probabilities stay in the L1
+// A step multiplies 32 keys (or 32 columns of values) by a block of queries:
+// two tiles by two, with four accumulators. Tiles and vectors take turns, since
+// one waits for the other anyway; scores and probabilities stay in the L1
 // cache.
 //
-// A product has no mask: 0 times what is no number is none. Values that are not
-// finite are zeros in the columns, therefore, and vectors add them to those
-// queries that have their keys.
+// A tile product cannot mask, and 0 * NaN is NaN. So NaN and infinite values
+// are zeros in the columns that tiles read, and vectors add the original values
+// for the queries that see their keys.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,13 @@
 //===- OnlineRow.cpp - Attention for one query ----------------------------===//
 //
-// Widths that no whole vectors cover end in one of which only the first lanes
-// are read and written. Values are added into several sets of sums in turn, by
-// the position of the key, since a single one would wait for each addition; a
-// tree joins them. A step of short floats takes an even key and the next one,
-// whose values are interleaved as they are used, inside quarters of 128 bits
-// where two vectors of sums are whole: the cheapest way, which leaves sums in
-// another order of lanes until the end.
+// If vectors do not divide a width, the last one reads and writes its first
+// lanes only. Values are added to several sets of sums in turn, chosen by the
+// key's position, because additions to a single set would wait for each other;
+// a tree joins the sets at the end.
+//
+// A step of short floats takes two keys at once, an even one and the next.
+// Unpacking interleaves their values inside each 128 bits, which leaves sums in
+// another order of lanes; the end restores the order.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,10 @@
 //===- TileRuns.cpp - From key ranges to runs of tiles --------------------===//
 //
-// Ranges are rounded outward to tiles before they are sorted and trimmed: two
-// that meet inside a tile would otherwise visit it twice. Closed forms are few,
-// so that a network of comparisons sorts them without a branch. Other masks are
-// asked what they see from a key on, again and again: that gives any number of
-// ranges in order.
+// Ranges are rounded outward to tiles before they are sorted and trimmed,
+// because two ranges that meet inside a tile would visit it twice. Ranges in
+// closed form are few: a sorting network orders them without a branch. Any
+// other mask is asked for its segment at a key, then for the one at the end of
+// that segment, and so on, which gives any number of ranges in ascending order.
 //
 //===----------------------------------------------------------------------===//
 

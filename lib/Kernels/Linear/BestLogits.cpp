@@ -1,12 +1,12 @@
 //===- BestLogits.cpp - Vector code of best_logits ------------------------===//
 //
-// A chunk of a row is read three times: for its maximum, for the sum of
-// exponentials, to which what came before is scaled, and, where the maximum is
-// above the last of the best so far, for those that are better. Few vectors
-// hold one: these are looked at lane by lane.
+// A chunk of a row is read three times: for its maximum; for the sum of
+// exponentials, after the earlier sum is scaled to the new maximum; and for
+// candidates, but only if the maximum exceeds the lowest of the best so far.
+// Few vectors hold a candidate: these are searched lane by lane.
 //
-// Sums have one order, whatever the level: a lane for each column of a panel,
-// then a tree.
+// Sums have one order on every level: a lane for each column of a panel, then a
+// tree.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,14 +1,15 @@
 //===- LinearBlock.cpp - Loops over the tiles of a block of linear --------===//
 //
-// All rows of a block pass over the panels of a tile, then over the next ones:
-// both stay in the L2 cache. Few rows, as in a step, take more panels at once,
-// since a tile with few accumulators would wait for each of its additions.
+// All rows of a block pass over the panels of one tile, then over those of the
+// next: both stay in the L2 cache. If rows are few, as in a decode step, a tile
+// has more panels, because a few accumulators would wait for each addition.
 //
-// Where a level multiplies tiles of 16 rows, 32 of them, in the L1 cache, pass
-// over panels that stay in the L2: a tile takes a panel faster than the L1
-// could hold it. Rows that are left are copied to where tiles may read them.
+// On a level with tiles of 16 rows (AMX), 32 rows at a time pass over the
+// panels. The rows stay in the L1 cache and the panels in the L2: a tile takes
+// a panel faster than the L1 could be filled. Rows beyond a multiple of 16 are
+// copied to scratch memory, where a tile may read whole.
 //
-// LinearPieces.cpp has the loops over depths whose panels no cache holds.
+// LinearPieces.cpp has the loops for depths whose panels fit into no cache.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,10 +1,10 @@
 //===- LinearPieces.cpp - Loops over the pieces of a deep linear ----------===//
 //
-// Where the panels of a tile would not leave the L2 cache room for x and for
-// the panels that come next, a block passes over its depth piece by piece: all
-// rows multiply a piece of one tile's panels, then that of the next ones, and
-// their sums wait in scratch memory. An element still takes its products in
-// their order, so that no bit depends on it.
+// For a deep product: the L2 cache has no room for x, the panels of a tile and
+// the next panels at the same time. So a block cuts the depth into pieces. All
+// rows multiply a piece of one tile's panels, then the same piece of the next
+// tile's; unfinished sums wait in scratch memory. An element still adds its
+// products in their order, so pieces change no bit.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,11 +1,11 @@
 //===- RowDot.cpp - Bytes by bytes, summed in i32 -------------------------===//
 //
-// VNNI takes four bytes a lane, vpmaddwd two elements of 16 bits. Integer sums
-// are exact, so that all ways give the same bits.
+// VNNI multiplies four bytes a lane, vpmaddwd two elements of 16 bits. Integer
+// sums are exact, so all ways give the same bits.
 //
-// The end of a row is loaded with a mask, and zeros stand behind it. x is
-// shifted there as anywhere, which does no harm: either w is 0, or the
-// correction subtracts what the products added.
+// The end of a row is loaded with a mask, and reads zeros behind it. x is
+// shifted there, too, which does no harm: w is 0, or the correction subtracts
+// what the products added.
 //
 //===----------------------------------------------------------------------===//
 

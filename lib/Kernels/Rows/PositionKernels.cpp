@@ -1,9 +1,8 @@
 //===- PositionKernels.cpp - Kernels of positions -------------------------===//
 //
-// Frequencies are numbers of the program, so that a row takes one product, one
-// reduction and two polynomials for a pair of elements, all in f64: an f32
-// angle of a position in the thousands has no correct digit behind the point
-// left to take a sine of.
+// Frequencies are constants of the program. A pair of elements takes one
+// product, one reduction of the angle and two polynomials, all in f64: in f32,
+// an angle of a position in the thousands has no correct fractional digit.
 //
 //===----------------------------------------------------------------------===//
 

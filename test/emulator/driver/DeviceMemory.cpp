@@ -10,7 +10,8 @@
 using namespace heddle::emulator;
 
 static constexpr uint64_t kPage = 4096;
-/// One entry of the page table protects as much, if nothing splits it.
+/// What one entry of the page table covers, so that few change when memory is
+/// opened. Protecting or releasing a part of it would split it for good.
 static constexpr uint64_t kHugePage = 2 << 20;
 
 static uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
@@ -18,9 +19,7 @@ static uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
 }
 
 /// Pages of an allocation and of the guard behind it.
-static uint64_t extent(uint64_t bytes) {
-  return roundUp(bytes, kPage) + kPage;
-}
+static uint64_t extent(uint64_t bytes) { return roundUp(bytes, kPage) + kPage; }
 
 DeviceMemory::DeviceMemory(uint64_t totalBytes) : totalBytes(totalBytes) {
   // Room for guards, and for what is never used again.
@@ -39,9 +38,8 @@ DeviceMemory::~DeviceMemory() {
 }
 
 void DeviceMemory::protect(int protection) {
-  if (end > base &&
-      mprotect(reinterpret_cast<void *>(base), roundUp(end - base, kHugePage),
-               protection))
+  if (end > base && mprotect(reinterpret_cast<void *>(base),
+                             roundUp(end - base, kHugePage), protection))
     std::abort();
 }
 

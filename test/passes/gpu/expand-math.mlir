@@ -32,7 +32,8 @@ func.func @often(%x: f32, %y: vector<4xf32>)
   return %0, %1, %2, %3, %4, %5 : f32, f32, f32, f32, f32, vector<4xf32>
 }
 
-// A number that divides is multiplied by, unless there is no such number.
+// Division by a constant becomes multiply-adds; not by those whose reciprocal is
+// no ordinary number.
 // CHECK-LABEL: func.func @quotients(
 // CHECK: math.fma
 // CHECK: math.fma

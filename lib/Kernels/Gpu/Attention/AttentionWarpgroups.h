@@ -1,15 +1,15 @@
 //===- AttentionWarpgroups.h - Attention by warpgroups ----------*- C++ -*-===//
 //
-// What AttentionBlock.h is for mma.sync, for wgmma of short floats, in the
-// shape of FlashAttention-3 (arXiv:2407.08608): one warpgroup copies, two
-// multiply, 64 queries each, or one if no sentence has more, and a ring of
-// tiles of keys and of values, in turn, lies between them. Products with the
-// next keys are begun before those with the values of the tile before, which
-// run while the scores of the former become probabilities.
+// The counterpart of AttentionBlock.h for wgmma and short floats, in the shape
+// of FlashAttention-3 (arXiv:2407.08608). One warpgroup copies tiles of keys
+// and of values in turn into a ring; two warpgroups multiply 64 queries each,
+// or one if no sentence has more than 64. A warpgroup begins the products with
+// the next keys before the products with the values of the previous tile; the
+// latter run while the new scores become probabilities.
 //
-// Those who copy and those who multiply walk over the same tiles of the mask.
-// The former also take out what is not finite in values of tiles that not all
-// queries see wholly.
+// Copying and multiplying warpgroups walk over the same tiles of the mask. The
+// copying one replaces NaN and infinite values by 0 in tiles that are partly
+// hidden from some query.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Attention/SeenPairs.h"
+#include "dialect/masks/MaskAlgebra.h"
 #include "dialect/masks/MaskRanges.h"
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"
@@ -19,8 +20,9 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Of heads that leave registers for the ranges of a tile and those of a row.
-static constexpr int64_t kMostCrowdedWidth = 64;
+/// Heads of at most this width leave registers for the ranges of a row beside
+/// more than two ranges of a tile.
+static constexpr int64_t kWidestOfManyRanges = 64;
 
 static Value i64(int64_t value, BlockCode &code) {
   return arith::ConstantIntOp::create(code.builder, code.loc, value, 64);
@@ -130,8 +132,7 @@ SeenPairs::Bits SeenPairs::ofMask(const QueryBlock &row, Value first) {
       return ofRanges(*ranges, first);
     return ofSegments(row, part, first);
   };
-  llvm::DenseMap<Value, Bits> known;
-  return askMask<Bits>(mask, both, either, leaf, known);
+  return MaskAlgebra<Bits>(both, either, leaf).ask(mask);
 }
 
 /// Those of the bits `some` for which the mask's predicate holds.
@@ -164,7 +165,7 @@ Value SeenPairs::ofPairs(Value some, Value position, Value first) {
   return loop.getResult(1);
 }
 
-/// The bits of a row. Behind the last query they are those of that one.
+/// The bits of a row. Rows behind the last query have the bits of its row.
 Value SeenPairs::ofRow(Value row, Value first) {
   Value query = code.umin(row, code.sub(block.queryCount, code.i32(1)));
   Value position = block.positions.at(query, code);
@@ -175,7 +176,7 @@ Value SeenPairs::ofRow(Value row, Value first) {
   // The walk over tiles keeps its ranges in registers. Beside many of them and
   // the sums of a wide head there are none left for those of a row.
   bool isCrowded = !hasFewRanges(mask) &&
-                   AttentionOp(op).getValueWidth() > kMostCrowdedWidth;
+                   AttentionOp(op).getValueWidth() > kWidestOfManyRanges;
   Bits bits = isCrowded ? Bits{i64(0, code), bitsBefore(block.keyCount, first)}
                         : ofMask(asked, first);
   return code.bitOr(bits.all, ofPairs(bits.some, position, first));

@@ -6,7 +6,7 @@
 // activation, residual, quantisation or rounding, store. Four shapes serve
 // warpgroups: tiles of 16 rows, tiles of 64 x 128 and of 64 x 256, and tiles of
 // 128 x 256 in clusters of two blocks that share the copies of panels. The
-// number of rows decides at run time.
+// numbers of rows and columns decide at run time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,8 @@ static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208, 2};
 /// tile for every third multiprocessor on, the large ones are as fast on paper.
 static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
 static constexpr int64_t kMultiprocessorsOfTile = 3;
-/// Half of the large one, as fast where those would leave half of the
-/// multiprocessors without work.
+/// Half of the large one, for as many large tiles as leave more than half of
+/// the multiprocessors without work.
 static constexpr WarpgroupShape kMediumWarpgroupShape = {64, 2, 5};
 /// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
