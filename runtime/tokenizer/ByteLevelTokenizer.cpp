@@ -1,16 +1,16 @@
 //===- ByteLevelTokenizer.cpp - Byte pairs, as GPT-2 and BART have them ---===//
 //
-// Text is cut at the tokens that were added to the vocabulary, then into words,
-// then into pieces of bytes. Pieces become text again by their bytes alone, so
-// that one character may be spread over several.
+// Text is cut at the tokens that were added to the vocabulary, then into words
+// by a pattern, then into pieces of bytes. Pieces become text again by their
+// bytes alone, so that one character may be spread over several.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tokenizer/AddedTokens.h"
 #include "runtime/tokenizer/BytePairs.h"
+#include "runtime/tokenizer/TextPattern.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/tokenizer/Utf8.h"
-#include "runtime/tokenizer/WordPattern.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,11 +22,11 @@ namespace {
 class ByteLevelTokenizer final : public Tokenizer {
 public:
   ByteLevelTokenizer(const Manifest &manifest, BytePairs pairs,
-                     AddedTokens added)
+                     std::optional<TextPattern> pattern, AddedTokens added)
       : Tokenizer(manifest), unknown(manifest.tokenizer.unknown),
         special(manifest.tokenizer.special),
         cleansUp(manifest.tokenizer.cleansUp),
-        addsSpace(manifest.tokenizer.addsSpace), pairs(pairs),
+        addsSpace(manifest.tokenizer.addsSpace), pairs(pairs), pattern(pattern),
         added(std::move(added)) {
     std::sort(special.begin(), special.end());
   }
@@ -42,6 +42,7 @@ private:
   std::vector<int32_t> special;
   bool cleansUp, addsSpace;
   BytePairs pairs;
+  std::optional<TextPattern> pattern;
   AddedTokens added;
 };
 
@@ -57,8 +58,16 @@ void ByteLevelTokenizer::cut(std::string_view plain,
   std::string spaced;
   if (addsSpace && plain.front() != ' ')
     plain = spaced = " " + std::string(plain);
-  while (!plain.empty())
-    pairs.encode(takeWord(plain), ids);
+  if (!pattern)
+    return pairs.encode(plain, ids);
+  for (size_t at = 0; at < plain.size();) {
+    TextPattern::Match word = pattern->find(plain, at);
+    if (word.begin > at)
+      pairs.encode(plain.substr(at, word.begin - at), ids);
+    if (word.end > word.begin)
+      pairs.encode(plain.substr(word.begin, word.end - word.begin), ids);
+    at = word.end;
+  }
 }
 
 Result<std::vector<int32_t>>
@@ -99,19 +108,25 @@ std::string ByteLevelTokenizer::decode(const std::vector<int32_t> &ids) const {
 }
 
 Result<std::unique_ptr<Tokenizer>>
-heddle::makeByteLevelTokenizer(std::string_view pairsSection,
-                               std::string_view addedSection,
+heddle::makeByteLevelTokenizer(const ByteLevelSections &sections,
                                const Manifest &manifest) {
-  Result<BytePairs> pairs = BytePairs::parse(pairsSection);
+  Result<BytePairs> pairs = BytePairs::parse(sections.pairs);
   if (!pairs.ok())
     return pairs.status();
+  std::optional<TextPattern> pattern;
+  if (!sections.pattern.empty()) {
+    Result<TextPattern> parsed = TextPattern::parse(sections.pattern);
+    if (!parsed.ok())
+      return parsed.status();
+    pattern = *parsed;
+  }
   AddedTokens added;
-  if (!addedSection.empty()) {
-    Result<AddedTokens> parsed = AddedTokens::parse(addedSection);
+  if (!sections.added.empty()) {
+    Result<AddedTokens> parsed = AddedTokens::parse(sections.added);
     if (!parsed.ok())
       return parsed.status();
     added = std::move(*parsed);
   }
-  return std::unique_ptr<Tokenizer>(
-      std::make_unique<ByteLevelTokenizer>(manifest, *pairs, std::move(added)));
+  return std::unique_ptr<Tokenizer>(std::make_unique<ByteLevelTokenizer>(
+      manifest, *pairs, pattern, std::move(added)));
 }

@@ -74,10 +74,12 @@ heddle::makeTokenizer(const Artifact &artifact, const Manifest &manifest) {
   case TokenizerDescription::Kind::Characters:
     return makeCharacterTokenizer(manifest.tokenizer);
   case TokenizerDescription::Kind::ByteLevel:
-    if (std::optional<std::string_view> section =
+    if (std::optional<std::string_view> pairs =
             artifact.section("tokenizer.pairs"))
       return makeByteLevelTokenizer(
-          *section, artifact.section("tokenizer.added").value_or(""), manifest);
+          {*pairs, artifact.section("tokenizer.pattern").value_or(""),
+           artifact.section("tokenizer.added").value_or("")},
+          manifest);
     return Status::error("'", artifact.path(), "' has no section ",
                          "'tokenizer.pairs', which its tokenizer needs");
   }

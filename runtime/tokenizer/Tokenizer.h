@@ -92,12 +92,17 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 
-/// Byte pairs over GPT-2's words, as BART has them: pieces and merges stand in
-/// `pairs`, the section tokenizer.pairs, and tokens that are found in a text as
-/// a whole, such as `<mask>`, in `added`, tokenizer.added, which is empty if
-/// there are none. Both must stay.
+/// The sections of byte pairs, which must stay: tokenizer.pairs; and of these,
+/// where they are not empty, tokenizer.pattern, whose matches are words, as are
+/// the texts between them, and tokenizer.added, tokens that are found in a text
+/// as a whole, such as `<mask>`.
+struct ByteLevelSections {
+  std::string_view pairs, pattern, added;
+};
+
+/// Byte pairs over words, as GPT-2, BART and Llama 3 have them.
 Result<std::unique_ptr<Tokenizer>>
-makeByteLevelTokenizer(std::string_view pairs, std::string_view added,
+makeByteLevelTokenizer(const ByteLevelSections &sections,
                        const Manifest &manifest);
 
 /// transformers' clean_up_tokenization: spaces in front of English punctuation

@@ -32,6 +32,18 @@
 //                         in order, each by its right piece), u32
 //                         textBegins[pieceCount + 1], then the bytes of the
 //                         pieces, to which textBegins are offsets
+//   tokenizer.pattern   how text is cut, by a regular expression:
+//   PatternHeader,
+//                         u16 starts[classCount + 1], the state in which a
+//                           match begins, by the class of the character before
+//                           it, classCount if there is none,
+//                         u16 transitions[stateCount][classCount + 1], by the
+//                           class of the next character: the next state in bits
+//                           1 to 15, and in bit 0 whether there is a match in
+//                           front of that character,
+//                         u16 blocks[kPatternBlocks], of the code points from
+//                           256 i on,
+//                         u8 classes[blockCount][256] of code points
 //   tokenizer.added     tokens that are found in text as a whole: AddedHeader,
 //                         AddedToken tokens[count], u32 textBegins[count + 1],
 //                         then their texts
@@ -142,6 +154,19 @@ struct PairMerge {
   uint32_t result;
 };
 static_assert(sizeof(PairMerge) == 12);
+
+/// At the start of the section `tokenizer.pattern`. State 0 is that of no way
+/// left.
+struct PatternHeader {
+  uint32_t stateCount;
+  /// At most 255.
+  uint32_t classCount;
+  uint32_t blockCount;
+  uint32_t reserved;
+};
+static_assert(sizeof(PatternHeader) == 16);
+inline constexpr uint32_t kPatternBlock = 256,
+                          kPatternBlocks = 0x110000 / kPatternBlock;
 
 /// At the start of the section `tokenizer.added`.
 struct AddedHeader {

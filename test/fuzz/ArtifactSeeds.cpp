@@ -137,8 +137,9 @@ int main(int count, char **arguments) {
       {"kind", "byte-level"}, {"bos", 0},     {"eos", 2}, {"unknown", 3},
       {"special", {0, 1, 2}}, {"clean_up", 1}};
   writeBoth("pairs", bytes,
-            {{"tokenizer.pairs", readFile(root / "pairs" / "byte-level")},
-             {"tokenizer.added", readFile(root / "pairs" / "added")}});
+            {{"tokenizer.pairs", readFile(root / "pairs/tokenizer.pairs")},
+             {"tokenizer.pattern", readFile(root / "pairs/tokenizer.pattern")},
+             {"tokenizer.added", readFile(root / "pairs/tokenizer.added")}});
   fs::remove_all(root / "numbers");
   return 0;
 }

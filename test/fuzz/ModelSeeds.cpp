@@ -64,8 +64,8 @@ static void writeTokenizers() {
   std::filesystem::remove_all(root + "/rules");
   auto pairs = llvm::cantFail(
       readFolderTokenizer(HEDDLE_GOLDENS "/byte-level", "BartTokenizer", 701));
-  write("pairs", "byte-level", pairs.sections.at(0).bytes);
-  write("pairs", "added", pairs.sections.at(1).bytes);
+  for (const auto &[name, bytes] : pairs.sections)
+    write("pairs", name, bytes);
 }
 
 static void writeShortlists() {

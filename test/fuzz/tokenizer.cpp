@@ -15,11 +15,11 @@ using namespace heddle;
 
 static constexpr int32_t kVocabulary = 1000;
 
-static void cutPairs(std::string_view table, std::string_view added) {
+static void cutPairs(const ByteLevelSections &sections) {
   Manifest manifest;
   manifest.sourceVocabulary = manifest.targetVocabulary = kVocabulary;
   manifest.tokenizer.kind = TokenizerDescription::Kind::ByteLevel;
-  auto tokenizer = makeByteLevelTokenizer(table, added, manifest);
+  auto tokenizer = makeByteLevelTokenizer(sections, manifest);
   if (!tokenizer.ok())
     return;
   auto ids = (*tokenizer)->encode("The other <mask> text, \xC3\xA4 \xFF.");
@@ -29,10 +29,12 @@ static void cutPairs(std::string_view table, std::string_view added) {
 
 static void cut(const std::vector<ImportedSection> &sections) {
   std::optional<SentencePieces> source, target;
-  std::string_view added, pairs;
+  std::string_view added, pairs, pattern;
   for (const auto &[name, bytes] : sections) {
     if (name == "tokenizer.pairs")
       pairs = bytes;
+    else if (name == "tokenizer.pattern")
+      pattern = bytes;
     else if (name == "tokenizer.added")
       added = bytes;
     else if (name == "tokenizer.vocabulary" && source)
@@ -42,7 +44,7 @@ static void cut(const std::vector<ImportedSection> &sections) {
       (name == "tokenizer.source" ? source : target) = *pieces;
   }
   if (!pairs.empty())
-    cutPairs(pairs, added);
+    cutPairs({pairs, pattern, added});
   if (source)
     (void)source->cut("Some text, \xC3\xA4 \xFF and more.");
   if (auto tokens = AddedTokens::parse(added); tokens.ok()) {

@@ -243,7 +243,24 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
   refuses("normalizer", R"({"type": "Lowercase"})");
   refuses("pre_tokenizer", "null");
   refuses("pre_tokenizer", R"({"type": "Metaspace"})");
-  refuses("pre_tokenizer", R"({"type": "ByteLevel", "use_regex": false})");
+  auto parts = [](const std::string &split, const std::string &byteLevel) {
+    return R"({"type": "Sequence", "pretokenizers": [{"type": "Split", )" +
+           split + R"(}, {"type": "ByteLevel", )" + byteLevel + "}]}";
+  };
+  const std::string isolated =
+                        R"("pattern": {"Regex": "a"}, "behavior": "Isolated")",
+                    plain = R"("use_regex": false, "add_prefix_space": false)";
+  EXPECT_EQ(with("pre_tokenizer", parts(isolated, plain)), "");
+  refuses("pre_tokenizer",
+          parts(R"("pattern": {"Regex": "a"}, "behavior": "Removed")", plain));
+  refuses("pre_tokenizer", parts(isolated + R"(, "invert": true)", plain));
+  refuses("pre_tokenizer", parts(isolated, R"("add_prefix_space": false)"));
+  refuses("pre_tokenizer", parts(isolated, R"("use_regex": false)"));
+  const std::string looks =
+      R"~("pattern": {"Regex": "a(?=bc)"}, "behavior": "Isolated")~";
+  EXPECT_EQ(with("pre_tokenizer", parts(looks, plain)),
+            "'tokenizer.json' has a Split that is not supported: the pattern "
+            "'a(?=bc)' has a look at more than one character at offset 1");
   refuses("pre_tokenizer", R"({"type": "Sequence", "pretokenizers": []})");
   refuses("decoder", "null");
   refuses("decoder", R"({"type": "WordPiece"})");
@@ -265,6 +282,7 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
         {"truncation", R"({"max_length": 5})"},
         {"padding", R"({"strategy": "BatchLongest"})"},
         {"pre_tokenizer", R"({"type": "ByteLevel", "add_prefix_space": true})"},
+        {"pre_tokenizer", R"({"type": "ByteLevel", "use_regex": false})"},
         {"post_processor",
          R"({"type": "RobertaProcessing", "sep": ["</s>", 2],
              "cls": ["<s>", 0], "trim_offsets": false})"}})

@@ -4,7 +4,6 @@
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
 #include "runtime/tokenizer/BytePairs.h"
 #include "runtime/tokenizer/Utf8.h"
-#include "runtime/tokenizer/WordPattern.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -77,6 +76,31 @@ protected:
   ImportedTokenizer imported;
   std::optional<LoadedTokenizer> tokenizer;
 };
+
+TEST_F(ByteLevel, CutsWordsAsItsPreTokenizerDoes) {
+  auto parse = [](const std::string &path) {
+    return llvm::cantFail(llvm::json::parse(readFile(HEDDLE_GOLDENS + path)));
+  };
+  llvm::json::Value splits = parse("/patterns/splits.json"),
+                    whole = parse("/byte-level/tokenizer.json");
+  for (const llvm::json::Value &entry : *splits.getAsArray()) {
+    const llvm::json::Array &pair = *entry.getAsArray();
+    (*whole.getAsObject())["pre_tokenizer"] = pair[0];
+    std::string text;
+    llvm::raw_string_ostream(text) << whole;
+    folder.write("tokenizer.json", text);
+    ASSERT_EQ(load(), "");
+    for (const llvm::json::Value &each : *pair[1].getAsArray()) {
+      const llvm::json::Array &encoded = *each.getAsArray();
+      std::vector<int32_t> expected;
+      for (const llvm::json::Value &id : *encoded[1].getAsArray())
+        expected.push_back(int32_t(*id.getAsInteger()));
+      auto ids = (*tokenizer)->encodeTarget(*encoded[0].getAsString());
+      ASSERT_TRUE(ids.ok()) << ids.message();
+      EXPECT_EQ(*ids, expected) << encoded[0].getAsString()->str();
+    }
+  }
+}
 
 TEST_F(ByteLevel, EncodesAsTransformersDoes) {
   add({"vocab.json", "merges.txt"});
@@ -261,20 +285,6 @@ TEST(Utf8, ReadsOneReplacementForEachMaximalPart) {
   EXPECT_EQ(repairUtf8("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
   EXPECT_TRUE(isUtf8("a\uFFFD\U0010FFFF"));
   EXPECT_FALSE(isUtf8("a\xFF"));
-}
-
-TEST(WordPattern, CutsAsGpt2Does) {
-  auto cut = [](std::string_view text) {
-    std::vector<std::string> words;
-    while (!text.empty())
-      words.emplace_back(takeWord(text));
-    return words;
-  };
-  EXPECT_EQ(cut("it's  a\t b'LL 42nd ..."),
-            (std::vector<std::string>{"it", "'s", " ", " a", "\t", " b", "'",
-                                      "LL", " 42", "nd", " ..."}));
-  EXPECT_EQ(cut("a  \n"), (std::vector<std::string>{"a", "  \n"}));
-  EXPECT_EQ(cut(" "), (std::vector<std::string>{" "}));
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/ByteLevelJson.h"
+#include "lib/Import/Tokenizers/Patterns/PatternTable.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
@@ -22,18 +23,74 @@ static const json::Value *findNonNull(const json::Object &object,
   return value && value->kind() != json::Value::Null ? value : nullptr;
 }
 
-/// A component that has one type and no other.
-static Error requireType(const TokenizerFiles &files, StringRef component,
-                         StringRef type, StringRef supported) {
-  const json::Value *value = findNonNull(*files.whole, component);
-  const json::Object *object = value ? value->getAsObject() : nullptr;
-  // What a component says of a prefix space is overwritten by
-  // tokenizer_config.json.
-  if (object && object->getString("type") == type &&
-      object->getBoolean("use_regex").value_or(true))
+static StringRef typeOf(const json::Object *component) {
+  return component ? component->getString("type").value_or("") : "";
+}
+
+std::string buildGpt2Pattern() {
+  return cantFail(
+      buildPatternTable("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+|"
+                        " ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"));
+}
+
+/// The table of a Split that leaves its matches and what is between them.
+/// Nothing if it is of another kind.
+static Expected<std::optional<std::string>>
+readSplit(const json::Object &split) {
+  const json::Object *pattern = split.getObject("pattern");
+  if (!pattern || split.getString("behavior") != "Isolated" ||
+      split.getBoolean("invert").value_or(false))
+    return std::nullopt;
+  std::optional<StringRef> regex = pattern->getString("Regex"),
+                           text = pattern->getString("String");
+  if (!regex && (!text || text->empty()))
+    return std::nullopt;
+  Expected<std::string> table =
+      regex ? buildPatternTable(*regex) : buildTextTable(*text);
+  if (table)
+    return std::move(*table);
+  return make_error<UnsupportedTokenizer>(
+      "'tokenizer.json' has a Split that is not supported: " +
+      toString(table.takeError()));
+}
+
+/// ByteLevel, with its pattern or without; or a Split, and ByteLevel without.
+/// What the latter says of a prefix space tokenizer_config.json overwrites,
+/// unless there is a Split.
+static Error readPreTokenizer(const json::Object &whole, BytePairFiles &into) {
+  const json::Value *value = findNonNull(whole, "pre_tokenizer");
+  const json::Object *outer = value ? value->getAsObject() : nullptr;
+  auto usesPattern = [](const json::Object &byteLevel) {
+    return byteLevel.getBoolean("use_regex").value_or(true);
+  };
+  if (typeOf(outer) == "ByteLevel") {
+    if (usesPattern(*outer))
+      into.pattern = buildGpt2Pattern();
     return Error::success();
-  return refuseTokenizerField("tokenizer.json", component,
-                              value ? *value : json::Value(nullptr), supported);
+  }
+  const json::Array *parts =
+      typeOf(outer) == "Sequence" ? outer->getArray("pretokenizers") : nullptr;
+  const json::Object *split = nullptr, *bytes = nullptr;
+  if (parts && parts->size() == 2) {
+    split = (*parts)[0].getAsObject();
+    bytes = (*parts)[1].getAsObject();
+  }
+  if (typeOf(split) == "Split" && typeOf(bytes) == "ByteLevel" &&
+      !usesPattern(*bytes) &&
+      !bytes->getBoolean("add_prefix_space").value_or(true)) {
+    Expected<std::optional<std::string>> table = readSplit(*split);
+    if (!table)
+      return table.takeError();
+    if (*table) {
+      into.pattern = std::move(**table);
+      into.isSplit = true;
+      return Error::success();
+    }
+  }
+  return refuseTokenizerField(
+      "tokenizer.json", "pre_tokenizer", value ? *value : json::Value(nullptr),
+      "ByteLevel, or a Split with behavior Isolated and a ByteLevel without "
+      "pattern and prefix space");
 }
 
 /// Reads pieces and merges.
@@ -172,12 +229,13 @@ Error readByteLevelJson(const TokenizerFiles &files, int64_t vocabulary,
         "BPE over bytes, or a SentencePiece file with a class that reads it");
   if (const json::Value *normalizer = findNonNull(whole, "normalizer"))
     return refuseTokenizerField(into.path, "normalizer", *normalizer, "null");
-  if (Error error =
-          requireType(files, "pre_tokenizer", "ByteLevel",
-                      "ByteLevel without other parts, with its pattern"))
+  if (Error error = readPreTokenizer(whole, into))
     return error;
-  if (Error error = requireType(files, "decoder", "ByteLevel", "ByteLevel"))
-    return error;
+  const json::Value *decoder = findNonNull(whole, "decoder");
+  if (!decoder || typeOf(decoder->getAsObject()) != "ByteLevel")
+    return refuseTokenizerField("tokenizer.json", "decoder",
+                                decoder ? *decoder : json::Value(nullptr),
+                                "ByteLevel");
   if (const json::Value *processor = findNonNull(whole, "post_processor"))
     if (!processor->getAsObject() ||
         !readProcessor(*processor->getAsObject(), into) ||

@@ -116,13 +116,15 @@ static Expected<ImportedTokenizer> makeTokenizer(const TokenizerFiles &files,
     tokenizer.manifest["unknown"] = *pairs.unknown;
   if (files.isTrue("clean_up_tokenization_spaces"))
     tokenizer.manifest["clean_up"] = 1;
-  if (files.isTrue("add_prefix_space"))
+  if (files.isTrue("add_prefix_space") && !pairs.isSplit)
     tokenizer.manifest["adds_space"] = 1;
   Expected<std::string> table =
       buildBytePairTable(pairs.vocabulary, pairs.path);
   if (!table)
     return table.takeError();
   tokenizer.sections.push_back({"tokenizer.pairs", std::move(*table)});
+  if (!pairs.pattern.empty())
+    tokenizer.sections.push_back({"tokenizer.pattern", pairs.pattern});
   describeAddedTokens(added, tokenizer);
   return tokenizer;
 }
@@ -141,6 +143,7 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
       return ImportedTokenizer();
     if (Error error = readPlainFiles(files, vocabulary, pairs))
       return std::move(error);
+    pairs.pattern = buildGpt2Pattern();
     auto tokenOf = [&](StringRef field, StringRef byDefault) {
       SpecialToken token{byDefault.str(), std::nullopt};
       return files.find(field, token).value_or(token).content;

@@ -1,0 +1,22 @@
+//===- PatternTable.h - A pattern as a table of states ----------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_PATTERNS_PATTERNTABLE_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_PATTERNS_PATTERNTABLE_H
+
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace heddle {
+
+/// The table of a regular expression, as runtime/tokenizer/TokenizerFormat.h
+/// lays it out. Refuses, with the place in the pattern, what PatternSyntax.h
+/// does not read; and patterns that match the empty text, or would have more
+/// than 20,000 states or 255 classes of characters.
+llvm::Expected<std::string> buildPatternTable(llvm::StringRef pattern);
+
+/// The same of the pattern that matches a text, which is not empty.
+llvm::Expected<std::string> buildTextTable(llvm::StringRef text);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_PATTERNS_PATTERNTABLE_H
