@@ -8,6 +8,8 @@
 
 #include "runtime/tokenizer/BytePairs.h"
 
+#include "runtime/artifact/TableReader.h"
+
 #include <algorithm>
 #include <limits>
 #include <queue>
@@ -36,31 +38,18 @@ struct Candidate {
 
 Result<BytePairs> BytePairs::parse(std::string_view bytes) {
   BytePairs pairs;
-  const char *position = bytes.data();
-  uint64_t room = bytes.size();
-  bool fits = true;
-  // The elements of an array, whose number is below 2^32 + 1.
-  auto take = [&](auto *&array, uint64_t count) {
-    uint64_t size = count * sizeof(*array);
-    fits &= size <= room;
-    if (!fits)
-      return;
-    array =
-        reinterpret_cast<std::remove_reference_t<decltype(array)>>(position);
-    position += size;
-    room -= size;
-  };
-  take(pairs.header, 1);
-  if (fits) {
+  TableReader reader(bytes);
+  reader.take(pairs.header, 1);
+  if (reader.isWhole()) {
     uint64_t begins = uint64_t(pairs.header->pieceCount) + 1;
-    take(pairs.mergeBegins, begins);
-    take(pairs.merges, pairs.header->mergeCount);
-    take(pairs.textBegins, begins);
+    reader.take(pairs.mergeBegins, begins);
+    reader.take(pairs.merges, pairs.header->mergeCount);
+    reader.take(pairs.textBegins, begins);
   }
-  if (!fits)
+  pairs.texts = reader.takeRest();
+  if (!reader.isWhole())
     return Status::error("section 'tokenizer.pairs' has ", bytes.size(),
                          " bytes, fewer than its header says");
-  pairs.texts = std::string_view(position, room);
   if (Status status = pairs.check(); !status.ok())
     return status;
   return pairs;

@@ -7,6 +7,7 @@
 
 #include "runtime/tokenizer/TextPattern.h"
 
+#include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/Utf8.h"
 
 #include <algorithm>
@@ -15,30 +16,19 @@ using namespace heddle;
 
 Result<TextPattern> TextPattern::parse(std::string_view bytes) {
   TextPattern pattern;
-  const char *position = bytes.data();
-  uint64_t room = bytes.size();
-  bool fits = true;
-  auto take = [&](auto *&array, uint64_t count) {
-    uint64_t size = count * sizeof(*array);
-    fits = fits && size <= room;
-    if (!fits)
-      return;
-    array =
-        reinterpret_cast<std::remove_reference_t<decltype(array)>>(position);
-    position += size;
-    room -= size;
-  };
-  take(pattern.header, 1);
+  TableReader reader(bytes);
+  reader.take(pattern.header, 1);
+  bool fits = reader.isWhole() && pattern.header->classCount <= 255 &&
+              pattern.header->stateCount <= 1 << 15;
   if (fits) {
     uint64_t kinds = uint64_t(pattern.header->classCount) + 1;
-    fits = kinds <= 256 && pattern.header->stateCount <= 1 << 15;
-    take(pattern.starts, kinds);
-    take(pattern.transitions, kinds * pattern.header->stateCount);
-    take(pattern.blocks, format::kPatternBlocks);
-    take(pattern.classes,
-         uint64_t(pattern.header->blockCount) * format::kPatternBlock);
+    reader.take(pattern.starts, kinds);
+    reader.take(pattern.transitions, kinds * pattern.header->stateCount);
+    reader.take(pattern.blocks, format::kPatternBlocks);
+    reader.take(pattern.classes,
+                uint64_t(pattern.header->blockCount) * format::kPatternBlock);
   }
-  if (!fits || room)
+  if (!fits || !reader.takeRest().empty() || !reader.isWhole())
     return Status::error("section 'tokenizer.pattern' has ", bytes.size(),
                          " bytes, other than its header says");
   if (Status status = pattern.check(); !status.ok())

@@ -33,9 +33,6 @@ public:
   bool operator==(const CodePointSet &other) const {
     return ranges == other.ranges;
   }
-  bool operator<(const CodePointSet &other) const {
-    return ranges < other.ranges;
-  }
 
 private:
   std::vector<Range> ranges;
