@@ -28,8 +28,8 @@ INSTANTIATE_TEST_SUITE_P(, WarpgroupAttentionTest,
 TEST_P(WarpgroupAttentionTest, SizesAreCutAnywhere) {
   expectFormula({{{2, 1, 16, 80}, kMixed}, {{1, 1, 128, 128}, kCausal}},
                 {{1, 1, 1}, {1, 64, 128}, {2, 65, 129}, {1, 129, 257}});
-  // More tiles than stages, all of which are full.
-  expectFormula({{{1, 1, 64, 64}, kFull}}, {{1, 40, 768}});
+  // More tiles than stages, all of which are full, for both warpgroups.
+  expectFormula({{{1, 1, 64, 64}, kFull}}, {{1, 100, 768}});
 }
 
 TEST_P(WarpgroupAttentionTest, WideHeads) {

@@ -25,6 +25,9 @@ struct AttentionShape {
   /// Of a thread that copies and of one that multiplies: as many in all as the
   /// compiler gives such a block.
   int64_t copyRegisters, productRegisters;
+  /// Whether two warpgroups that multiply take turns: one begins its products
+  /// when the other one has begun its own, and weighs meanwhile.
+  bool takesTurns = false;
   /// Of a tile.
   int64_t keys = 0;
 

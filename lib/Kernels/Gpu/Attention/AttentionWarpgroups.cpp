@@ -26,8 +26,10 @@ static constexpr int64_t kStepRows = 16;
 static constexpr int64_t kMaxWidth = 224, kMaxWalkingWidth = 128,
                          kMaxShortWidth = 128;
 /// Of sentences in general, and under masks that are no range or two, over
-/// which both kinds of threads walk with more registers.
-static constexpr AttentionShape kLongShape = {2, 5, 1, 40, 232};
+/// which both kinds of threads walk with more registers, and where turns take
+/// longer than they save.
+static constexpr AttentionShape kLongShape = {2,  5,   1,
+                                              40, 232, /*takesTurns=*/true};
 static constexpr AttentionShape kWalkingShape = {2, 5, 1, 88, 208};
 /// Where no head has more queries than one warpgroup multiplies: two blocks
 /// hide each other's waiting. Of stages as many as leave room for both.
@@ -35,13 +37,17 @@ static constexpr AttentionShape kShortShape = {1, 5, 2, 32, 224};
 /// Of shared memory: what each of two blocks may have of 228 KB, of which each
 /// takes one more.
 static constexpr int64_t kHalfOfShared = 113 << 10;
+/// Where the first of two warpgroups waits for its turn, and the other behind
+/// that; and the threads of both.
+static constexpr int64_t kFirstTurn = 2, kTurnThreads = 2 * kWarpgroupThreads;
 
 namespace {
 /// What a thread that multiplies does.
 class AttentionProducts {
 public:
-  /// `warp` is its number among those that multiply.
-  AttentionProducts(AttentionPlace &place, Value warp);
+  /// `warp` is its number among those that multiply, `active` how many
+  /// warpgroups do.
+  AttentionProducts(AttentionPlace &place, Value warp, Value active);
 
   void build();
 
@@ -67,6 +73,8 @@ private:
   void finishValues(const Stage &stage, const KeyTile &tile,
                     const Probabilities &probabilities, State &state);
   void release(const Stage &stage);
+  void takeTurn();
+  void passTurn();
   Position begin(const KeyTile &first);
   Position pass(const Position &before);
   State end(Position last);
@@ -78,6 +86,9 @@ private:
   QueryFragments queries;
   /// The descriptor of the warpgroup's queries.
   Value rows;
+  /// The number of the warpgroup among those that multiply, and whether it
+  /// takes turns with another one, null if warpgroups do not.
+  Value number, hasOther;
 };
 } // namespace
 
@@ -85,17 +96,37 @@ private:
 // From shared memory to sums
 //===----------------------------------------------------------------------===//
 
-AttentionProducts::AttentionProducts(AttentionPlace &place, Value warp)
+AttentionProducts::AttentionProducts(AttentionPlace &place, Value warp,
+                                     Value active)
     : place(place), code(place.code), asked(place.asked()),
       walk(place.walk(asked)),
       queries(place.op, place.mask, place.block,
               {code.add(place.block.first, code.mul(warp, kFragmentRows)),
                kFragmentRows, place.memory.keys.rows},
               code) {
+  number = code.udiv(warp, kWarpgroupWarps);
+  if (place.shape.takesTurns)
+    hasOther = code.equal(active, code.i32(2));
   Value firstRow =
-      code.mul(code.udiv(warp, kWarpgroupWarps),
-               place.memory.queries.wordsTo(kWarpgroupQueries, 0) * 4);
+      code.mul(number, place.memory.queries.wordsTo(kWarpgroupQueries, 0) * 4);
   rows = code.describeColumns(code.shared(firstRow));
+}
+
+/// Waits until it is this warpgroup's turn to begin products: tensor cores
+/// multiply for it while the other one weighs.
+void AttentionProducts::takeTurn() {
+  if (hasOther)
+    code.ifThen(hasOther, [&] {
+      code.waitAt(code.add(number, kFirstTurn), kTurnThreads);
+    });
+}
+
+/// Lets the other warpgroup begin its own.
+void AttentionProducts::passTurn() {
+  if (hasOther)
+    code.ifThen(hasOther, [&] {
+      code.passAt(code.sub(code.i32(kFirstTurn + 1), number), kTurnThreads);
+    });
 }
 
 /// Begins a group: products of the queries and the keys of a stage.
@@ -185,6 +216,8 @@ AttentionProducts::Position AttentionProducts::positionOf(ValueRange values) {
 /// With the first tile's keys.
 AttentionProducts::Position AttentionProducts::begin(const KeyTile &first) {
   Position position;
+  // The first warpgroup has the first turn.
+  code.ifThen(code.equal(number, code.i32(1)), [&] { passTurn(); });
   position.tile = first;
   position.stage = place.ring.firstFull(code);
   position.state = queries.start();
@@ -202,8 +235,10 @@ AttentionProducts::Position AttentionProducts::pass(const Position &before) {
   after.tile = before.next;
   after.state = before.state;
   Stage keys = before.stage, values = place.ring.next(keys, code);
+  takeTurn();
   SmallVector<Value> products = multiplyKeys(keys);
   after.state.sums = addValues(values, before.probabilities, before.state.sums);
+  passTurn();
   after.next = walk.from(place.behind(after.tile));
   products = code.waitForSums(products, /*groups=*/1);
   release(keys);
@@ -221,6 +256,8 @@ AttentionProducts::Position AttentionProducts::pass(const Position &before) {
 AttentionProducts::State AttentionProducts::end(Position last) {
   last.state.sums = addValues(last.stage, last.probabilities, last.state.sums);
   finishValues(last.stage, last.tile, last.probabilities, last.state);
+  // The other one has passed its turn as often, and once before.
+  code.ifThen(code.equal(number, code.i32(0)), [&] { takeTurn(); });
   return last.state;
 }
 
@@ -275,7 +312,7 @@ static void buildBlock(AttentionPlace &place) {
         code.takeRegisters(shape.productRegisters);
         Value number = code.sub(warp, code.i32(kWarpgroupWarps));
         code.ifThen(code.uless(number, code.mul(active, kWarpgroupWarps)),
-                    [&] { AttentionProducts(place, number).build(); });
+                    [&] { AttentionProducts(place, number, active).build(); });
         scf::YieldOp::create(builder, loc);
       });
 }

@@ -74,6 +74,22 @@ void WarpgroupCode::arriveAt(Value barrier, Value rank) {
 }
 
 //===----------------------------------------------------------------------===//
+// Named barriers
+//===----------------------------------------------------------------------===//
+
+void WarpgroupCode::waitAt(Value barrier, int64_t threads) {
+  NVVM::BarrierOp::create(builder, loc, TypeRange(), barrier, i32(threads),
+                          NVVM::BarrierReductionAttr(), Value());
+}
+void WarpgroupCode::passAt(Value barrier, int64_t threads) {
+  // The op of the dialect is assembly.
+  LLVM::CallIntrinsicOp::create(
+      builder, loc,
+      builder.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
+      ValueRange{barrier, i32(threads)});
+}
+
+//===----------------------------------------------------------------------===//
 // mbarriers and copies
 //===----------------------------------------------------------------------===//
 

@@ -40,6 +40,11 @@ public:
   /// was read, and do not see what it wrote.
   void arriveAt(mlir::Value barrier, mlir::Value rank);
 
+  // Named barriers, i32 from 2 on, of `threads` of the block, which are whole
+  // warps. Those that wait go on once all others have got to one of the two.
+  void waitAt(mlir::Value barrier, int64_t threads);
+  void passAt(mlir::Value barrier, int64_t threads);
+
   // mbarriers: pointers to 8 bytes of shared memory. A phase ends with the
   // arrivals that it was made for, and the bytes that were announced.
   void makeBarrier(mlir::Value barrier, mlir::Value arrivals);
