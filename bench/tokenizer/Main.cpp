@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
-#include "runtime/tokenizer/SentencePieces.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "runtime/tokenizer/TokenizerStages.h"
 
 #include <chrono>
 #include <cstdio>
@@ -53,7 +53,10 @@ int main(int argc, char **argv) {
   auto model = readSentencePieceModel(argv[1]);
   if (!model)
     return fail(llvm::toString(model.takeError()));
-  const std::string section = buildSentencePieceTable(*model);
+  StageList list;
+  addSentencePieceCutter(*model, StageList::kBothSides, list);
+  addSentencePieceJoiner(*model, /*numbers=*/nullptr, list);
+  const std::string section = list.build();
   std::vector<std::string> lines;
   std::ifstream file(argv[2]);
   for (std::string line; std::getline(file, line);)
@@ -62,26 +65,28 @@ int main(int argc, char **argv) {
     return fail("'" + std::string(argv[2]) + "' has no lines");
 
   Seconds load, cut, join;
-  std::optional<SentencePieces> pieces;
+  std::optional<TokenizerStages> stages;
   std::optional<sentencepiece::SentencePieceProcessor> library;
   std::vector<std::vector<int>> ids(lines.size()), theirIds(lines.size());
   std::vector<std::string> texts(lines.size()), theirTexts(lines.size());
   for (int round = 0; round < kRounds; ++round) {
     measure(load.ours, [&] {
-      auto parsed = SentencePieces::parse(section, "tokenizer.source");
+      auto parsed = TokenizerStages::parse(section, {});
       if (parsed.ok())
-        pieces = *parsed;
+        stages = std::move(*parsed);
     });
-    if (!pieces)
+    if (!stages)
       return fail("the table of '" + std::string(argv[1]) + "' is damaged");
     measure(load.theirs,
             [&] { library.emplace().Load(argv[1]).IgnoreError(); });
     measure(cut.ours, [&] {
       for (size_t i = 0; i < lines.size(); ++i) {
-        CutText result = pieces->cut(lines[i]);
+        std::vector<Piece> pieces;
+        stages->cut(lines[i], TokenizerStages::Side::Source, /*tracks=*/false,
+                    pieces);
         ids[i].clear();
-        ids[i].reserve(result.pieces.size());
-        for (const CutText::Piece &piece : result.pieces)
+        ids[i].reserve(pieces.size());
+        for (const Piece &piece : pieces)
           ids[i].push_back(piece.id);
       }
     });
@@ -91,7 +96,7 @@ int main(int argc, char **argv) {
     });
     measure(join.ours, [&] {
       for (size_t i = 0; i < lines.size(); ++i)
-        texts[i] = pieces->join(ids[i], pieces->texts());
+        texts[i] = stages->join(ids[i]);
     });
     measure(join.theirs, [&] {
       for (size_t i = 0; i < lines.size(); ++i)

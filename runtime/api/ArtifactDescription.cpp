@@ -90,8 +90,8 @@ std::string heddle::describeArtifact(const Artifact &artifact,
               std::to_string(manifest.sourceVocabulary) + " source, " +
                   std::to_string(manifest.targetVocabulary) + " target");
   const std::string &reason = manifest.tokenizer.reason;
-  text += row("tokenizer", std::string(nameOf(manifest.tokenizer.kind)) +
-                               (reason.empty() ? "" : ": " + reason));
+  text += row("tokenizer",
+              manifest.tokenizer.kind + (reason.empty() ? "" : ": " + reason));
   if (!manifest.tokenizer.languages.empty()) {
     std::vector<std::string> names;
     for (const Language &language : manifest.tokenizer.languages)

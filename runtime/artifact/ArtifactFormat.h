@@ -19,7 +19,7 @@
 //                       of 16. Among them are those that KernelAbi.h names
 //   weights             tensors at multiples of kTensorAlignment, memory-mapped
 //   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
-//   tokenizer.*         tables of pieces, see TokenizerFormat.h
+//   tokenizer           its stages, see TokenizerFormat.h
 //   shortlist           ShortlistHeader, u64 offsets[sourceCount + 1], then
 //                       u32 ids[idCount]: source id s admits the target ids
 //                       ids[offsets[s]] ... ids[offsets[s + 1] - 1]
@@ -33,28 +33,16 @@
 //     "vocabulary": {"source": 32000, "target": 32000},
 //     "generation": {"start": -1, "eos": [0], "beams": 4, "max_length": 511,
 //        ...},                                 the keys of SearchSettings.def
-//     "tokenizer": {"kind": "none" | "sentencepiece" | "characters" |
-//            "byte-level",
-//        none: "reason": why, for people
-//        all but characters: "bos": 4 (in front), "eos": 0 (appended),
-//            "language": 5 (appended behind eos), "unknown": 1, "special": [ids
-//            dropped from text], "clean_up": 1 (take back the space in front of
-//            English punctuation); section tokenizer.added, if present, has
-//            the tokens that are found in text as a whole. Ids may be beyond
-//            the vocabularies: text that needs one is refused
-//            with "languages": ["ar_AR", "cs_CZ"], which a request may name,
+//     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
+//            "none" (no section tokenizer; "reason": why), all for people,
+//        "bos": 4 (in front), "eos": 0 (appended), "language": 5 (appended
+//            behind eos), "unknown": 1, "special": [ids dropped from text],
+//            "clean_up": 1 (take back the space in front of English
+//            punctuation). Ids may be beyond the vocabularies: text that needs
+//            one is refused,
+//        "languages": ["ar_AR", "cs_CZ"], which a request may name, with
 //            "language_tokens": [ids] and "target_language": "start" (what the
-//            decoder starts from) | "forced_bos" (the first generated token)
-//        sentencepiece: section tokenizer.vocabulary, if present, numbers the
-//            pieces; tokenizer.target, if absent, is the source; "frame":
-//            "none" | "slow" | "fast" | "fast-words" (which of transformers'
-//            tokenizers; of a fast one the source is converted),
-//            "spaces": "marked" (default) | "single" | "kept" (what a fast one
-//            makes of several)
-//        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
-//            "bos": 1, "eos": 2 (put around the characters; either may miss)
-//        byte-level: "adds_space": 1 (to text that begins with none); without
-//            "unknown" a byte that is no piece is nothing},
+//            decoder starts from) | "forced_bos" (the first generated token)},
 //     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
 //        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
@@ -153,7 +141,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 15;
+inline constexpr uint32_t kVersion = 16;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

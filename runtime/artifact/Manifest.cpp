@@ -24,11 +24,6 @@ static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
                                                   "f16"};
-static constexpr std::string_view kFrameNames[] = {"none", "slow", "fast",
-                                                   "fast-words"};
-static constexpr std::string_view kSpacesNames[] = {"marked", "single", "kept"};
-static constexpr std::string_view kTokenizerNames[] = {
-    "none", "sentencepiece", "characters", "byte-level"};
 
 /// No tensor of a transformer has more dimensions.
 static constexpr size_t kMaxRank = 8;
@@ -57,10 +52,6 @@ std::string_view heddle::nameOf(ArgumentKind kind) {
 std::string_view heddle::nameOf(ElementType type) {
   return kTypeNames[static_cast<size_t>(type)];
 }
-std::string_view heddle::nameOf(TokenizerDescription::Kind kind) {
-  return kTokenizerNames[static_cast<size_t>(kind)];
-}
-
 /// The enumerator of that name in a table of names.
 template <typename Enum, typename Names>
 static std::optional<Enum> named(const Names &names, std::string_view name) {
@@ -223,15 +214,9 @@ static void parseLanguages(TokenizerDescription &tokenizer, JsonReader &reader,
 
 static TokenizerDescription parseTokenizer(JsonReader reader,
                                            const Manifest &manifest) {
-  using Kind = TokenizerDescription::Kind;
   TokenizerDescription tokenizer;
-  std::string kind = reader.string("kind");
-  if (std::optional<Kind> known = named<Kind>(kTokenizerNames, kind))
-    tokenizer.kind = *known;
-  else
-    reader.fail("has the kind '", kind,
-                "' (supported: none, sentencepiece, characters, byte-level)");
-  if (tokenizer.kind == Kind::None) {
+  tokenizer.kind = reader.string("kind");
+  if (tokenizer.kind == "none") {
     if (reader.find("reason"))
       tokenizer.reason = reader.string("reason");
     return tokenizer;
@@ -242,44 +227,14 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   tokenizer.eos = narrow(reader.optionalInteger("eos", ids));
   tokenizer.bos = narrow(reader.optionalInteger("bos", ids));
   tokenizer.unknown = narrow(reader.optionalInteger("unknown", ids));
-  if (tokenizer.kind != Kind::ByteLevel && !tokenizer.unknown)
-    tokenizer.unknown = int32_t(reader.integer("unknown", ids));
-  if (tokenizer.kind != Kind::Characters) {
-    tokenizer.special = reader.optionalIds("special", ids);
-    tokenizer.language = narrow(reader.optionalInteger("language", ids));
-    // The decoder reads them, too.
-    parseLanguages(
-        tokenizer, reader,
-        {0,
-         std::min(manifest.sourceVocabulary, manifest.targetVocabulary) - 1});
-    tokenizer.cleansUp =
-        reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
-  }
-  if (tokenizer.kind == Kind::SentencePiece) {
-    if (reader.find("frame")) {
-      std::string frame = reader.string("frame");
-      if (auto known = named<TextFrame>(kFrameNames, frame))
-        tokenizer.frame = *known;
-      else
-        reader.fail("has the frame '", frame,
-                    "' (supported: none, slow, fast, fast-words)");
-    }
-    if (reader.find("spaces")) {
-      std::string spaces = reader.string("spaces");
-      if (auto known = named<TextSpaces>(kSpacesNames, spaces))
-        tokenizer.spaces = *known;
-      else
-        reader.fail("has the spaces '", spaces,
-                    "' (supported: marked, single, kept)");
-    }
-  }
-  if (tokenizer.kind == Kind::ByteLevel)
-    tokenizer.addsSpace =
-        reader.optionalInteger("adds_space", {0, 1}).value_or(0) != 0;
-  if (tokenizer.kind == Kind::Characters) {
-    tokenizer.sourceCharacters = reader.string("source");
-    tokenizer.targetCharacters = reader.string("target");
-  }
+  tokenizer.special = reader.optionalIds("special", ids);
+  tokenizer.language = narrow(reader.optionalInteger("language", ids));
+  // The decoder reads them, too.
+  parseLanguages(
+      tokenizer, reader,
+      {0, std::min(manifest.sourceVocabulary, manifest.targetVocabulary) - 1});
+  tokenizer.cleansUp =
+      reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
   reader.rejectOtherKeys();
   return tokenizer;
 }

@@ -137,16 +137,6 @@ struct Generation {
 #include "runtime/artifact/SearchSettings.def"
 };
 
-/// How SentencePiece is framed: not at all, as Marian has it; or as one of
-/// transformers' slow tokenizers; or as a fast one, which keeps each added
-/// token and each space in its place, or cuts at white space first.
-enum class TextFrame { None, Slow, Fast, FastWords };
-
-/// What a fast tokenizer does to spaces before it cuts: those at the end go and
-/// several become a mark; or, as older files have it, several become one, or
-/// all are kept.
-enum class TextSpaces { Marked, Single, Kept };
-
 /// A language and its token.
 struct Language {
   std::string name;
@@ -157,10 +147,11 @@ struct Language {
 /// what it starts from, or by the first generated token.
 enum class TargetLanguage { Start, ForcedBos };
 
+/// What stands beside the stages of a tokenizer.
 struct TokenizerDescription {
-  enum class Kind { None, SentencePiece, Characters, ByteLevel };
-  Kind kind = Kind::None;
-  /// Kind None: why, if the compiler knows.
+  /// For people: "sentencepiece"; "none" if there is no tokenizer.
+  std::string kind = "none";
+  /// Kind "none": why, if the compiler knows.
   std::string reason;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
@@ -170,22 +161,13 @@ struct TokenizerDescription {
   /// where `language` does, or else where `bos` does.
   std::vector<Language> languages;
   TargetLanguage targetLanguage = TargetLanguage::ForcedBos;
-  /// What an unknown character is; without it, nothing.
+  /// The id that stands for unknown text, if there is one.
   std::optional<int32_t> unknown;
-  /// Kind SentencePiece.
-  TextFrame frame = TextFrame::None;
-  TextSpaces spaces = TextSpaces::Marked;
   /// Ids that are dropped from text.
   std::vector<int32_t> special;
-  /// Kind Characters: the character at index i has id i.
-  std::string sourceCharacters;
-  std::string targetCharacters;
   /// Spaces in front of English punctuation are taken back.
   bool cleansUp = false;
-  /// Kind ByteLevel: text that does not begin with a space gets one.
-  bool addsSpace = false;
 };
-std::string_view nameOf(TokenizerDescription::Kind kind);
 
 struct Manifest {
   std::string compilerVersion;

@@ -118,7 +118,7 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
     return inFile(model.file, scratchSize.status());
   model.scratchSize = *scratchSize;
 
-  auto tokenizer = makeTokenizer(model.file, model.manifest());
+  auto tokenizer = Tokenizer::make(model.file, model.manifest());
   if (!tokenizer.ok())
     return inFile(model.file, tokenizer.status());
   model.textTokenizer = std::move(*tokenizer);

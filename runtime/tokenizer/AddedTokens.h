@@ -1,10 +1,8 @@
 //===- AddedTokens.h - Tokens that text has as a whole ----------*- C++ -*-===//
 //
 // Special tokens and those that somebody added to a vocabulary are found in a
-// text before it is cut into pieces. transformers has two ways to do that, and
-// they differ in what a word and a space are: its fast tokenizers (the library
-// tokenizers, AddedVocabulary) and its slow ones (Trie.split and
-// PreTrainedTokenizer.tokenize).
+// text before it is cut into pieces, here as transformers' fast tokenizers do
+// (the library tokenizers, AddedVocabulary).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,21 +21,21 @@
 
 namespace heddle {
 
-/// The section `tokenizer.added`, which must stay. Immutable but for `spell`.
+/// A table of tokens, which must stay. Immutable but for `spell`.
 class AddedTokens {
 public:
-  /// A part of a text: a token, or plain text with the id -1.
-  template <typename Text> struct Part {
-    Text text;
-    int32_t id = -1;
+  struct Token {
+    int32_t id;
+    uint32_t flags;
+    std::string spelling;
   };
 
-  /// Refuses a section that is not whole.
-  static Result<AddedTokens> parse(std::string_view section);
+  /// Refuses a table that is not whole.
+  static Result<AddedTokens> parse(std::string_view table);
 
-  bool isEmpty() const { return tokens.empty(); }
-  /// The text of an added token, empty for another id.
-  std::string_view text(int32_t id) const;
+  const std::vector<Token> &all() const { return tokens; }
+  /// By ids, as the table has them.
+  const std::map<int32_t, std::string_view> &texts() const { return byId; }
 
   /// Tokens that are found in normalised text are spelled as `normalize` says.
   template <typename Normalize> void spell(Normalize normalize) {
@@ -47,44 +45,34 @@ public:
     index();
   }
 
-  /// Whether a token may begin in the text.
-  bool mayBegin(std::string_view text) const;
-
-  /// Cuts well-formed UTF-8 at the tokens that are found in normalised text, or
-  /// else at the others: the leftmost, and of these the longest. No part is
-  /// empty, but tokens may have taken spaces with them.
-  std::vector<Part<std::string_view>> cut(std::string_view text,
-                                          bool isNormalized) const;
-
-  /// Cuts as slow tokenizers do, at all tokens.
-  std::vector<Part<std::string>> cutSlowly(std::string_view text) const;
+  /// A token, null if there is none, the bytes that it takes, spaces beside it
+  /// among them, and where the next search begins.
+  struct Match {
+    const Token *token;
+    size_t begin, end, next;
+  };
+  /// The leftmost token from `from` on, and of these the longest, in
+  /// well-formed UTF-8: of those that are found in normalised text, or else of
+  /// the others. Spaces in front of `done` are taken.
+  Match find(std::string_view text, size_t from, size_t done,
+             bool isNormalized) const;
 
 private:
-  struct Token {
-    int32_t id;
-    uint32_t flags;
-    std::string spelling;
-  };
-  /// A trie over characters, as transformers' slow tokenizers walk it.
-  struct Node {
-    std::map<char32_t, uint32_t> next;
-    bool isEnd = false;
-  };
-
   void index();
   const Token *findAt(std::string_view text, size_t at,
                       bool isNormalized) const;
-  std::vector<std::string> splitByTrie(std::string_view text) const;
 
   std::vector<Token> tokens;
-  /// By id, as the section has them.
-  std::map<int32_t, std::string_view> texts;
-  std::map<std::string_view, size_t> byText;
+  std::map<int32_t, std::string_view> byId;
   /// Indices of tokens by their first byte, the longest first; of those that
   /// are found in the text as it stands, then in normalised text.
   std::array<std::vector<uint32_t>, 256> starts[2];
-  std::vector<Node> trie;
 };
+
+/// Without white space at an end, as the Unicode standard has it; for Python's
+/// str.strip the separators of ASCII are white space, too.
+std::string_view stripLeft(std::string_view text, bool isPython);
+std::string_view stripRight(std::string_view text, bool isPython);
 
 } // namespace heddle
 

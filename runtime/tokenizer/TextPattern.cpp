@@ -29,10 +29,11 @@ Result<TextPattern> TextPattern::parse(std::string_view bytes) {
                 uint64_t(pattern.header->blockCount) * format::kPatternBlock);
   }
   if (!fits || !reader.takeRest().empty() || !reader.isWhole())
-    return Status::error("section 'tokenizer.pattern' has ", bytes.size(),
+    return Status::error("has a pattern of ", bytes.size(),
                          " bytes, other than its header says");
   if (Status status = pattern.check(); !status.ok())
     return status;
+  pattern.findBegins();
   return pattern;
 }
 
@@ -50,8 +51,16 @@ Status TextPattern::check() const {
       std::all_of(blocks, blocks + format::kPatternBlocks, isBlock) &&
       std::all_of(classes, end, isClass))
     return Status::success();
-  return Status::error(
-      "section 'tokenizer.pattern' leads to a state that it does not have");
+  return Status::error("has a pattern that leads to a state that it lacks");
+}
+
+void TextPattern::findBegins() {
+  size_t kinds = header->classCount + 1;
+  for (size_t character = 0; character < begins.size(); ++character)
+    begins[character] =
+        std::any_of(starts, starts + kinds, [&](uint16_t state) {
+          return transitions[state * kinds + classOf(char32_t(character))] > 1;
+        });
 }
 
 size_t TextPattern::measure(std::string_view text, size_t from,
@@ -87,6 +96,12 @@ TextPattern::Match TextPattern::find(std::string_view text, size_t from) const {
     before = classOf(takeCodePoint(character).value);
   }
   while (from < text.size()) {
+    auto lead = static_cast<unsigned char>(text[from]);
+    if (lead < begins.size() && !begins[lead]) {
+      before = classOf(lead);
+      ++from;
+      continue;
+    }
     size_t end = measure(text, from, starts[before]);
     if (end > from)
       return {from, end};

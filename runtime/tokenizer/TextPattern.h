@@ -13,6 +13,7 @@
 #include "runtime/Result.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 
+#include <bitset>
 #include <cstddef>
 #include <string_view>
 
@@ -40,6 +41,7 @@ private:
                        size_t(format::kPatternBlock) +
                    character % format::kPatternBlock];
   }
+  void findBegins();
   /// The end of the match that begins at `from` in this state, or `from`.
   size_t measure(std::string_view text, size_t from, uint16_t state) const;
 
@@ -48,6 +50,8 @@ private:
   const uint16_t *transitions = nullptr;
   const uint16_t *blocks = nullptr;
   const uint8_t *classes = nullptr;
+  /// Of ASCII: whether a match may begin with the character.
+  std::bitset<128> begins;
 };
 
 } // namespace heddle

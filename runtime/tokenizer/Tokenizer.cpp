@@ -1,6 +1,7 @@
 //===- Tokenizer.cpp - From text to ids and back --------------------------===//
 //
-// The common frame of all tokenizers, and the choice among them.
+// Around what the stages do: special tokens, ids that the model lacks, and
+// spaces that are taken back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,42 +11,80 @@
 
 using namespace heddle;
 
-Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(TokenizerStages stages, const Manifest &manifest)
+    : stages(std::move(stages)), bos(manifest.tokenizer.bos),
+      eos(manifest.tokenizer.eos), language(manifest.tokenizer.language),
+      cleansUp(manifest.tokenizer.cleansUp),
+      sourceCount(manifest.sourceVocabulary),
+      targetCount(manifest.targetVocabulary) {}
+
+Result<std::unique_ptr<Tokenizer>> Tokenizer::make(const Artifact &artifact,
+                                                   const Manifest &manifest) {
+  if (manifest.tokenizer.kind == "none")
+    return std::unique_ptr<Tokenizer>();
+  std::optional<std::string_view> section = artifact.section("tokenizer");
+  if (!section)
+    return Status::error("'", artifact.path(),
+                         "' has no section 'tokenizer', "
+                         "which its tokenizer needs");
+  Result<TokenizerStages> stages =
+      TokenizerStages::parse(*section, manifest.tokenizer.special);
+  if (!stages.ok())
+    return stages.status();
+  return std::make_unique<Tokenizer>(std::move(*stages), manifest);
+}
+
+std::vector<int32_t> Tokenizer::cut(std::string_view text, Side side) const {
+  std::vector<Piece> pieces;
+  stages.cut(text, side, /*tracks=*/false, pieces);
+  std::vector<int32_t> ids;
+  ids.reserve(pieces.size() + 3); // For what encode adds.
+  for (const Piece &piece : pieces)
+    ids.push_back(piece.id);
+  return ids;
+}
+
+/// A tokenizer's pieces may be more than the model has rows for.
+Result<std::vector<int32_t>> Tokenizer::check(std::vector<int32_t> ids,
+                                              Side side) const {
+  bool isSource = side == Side::Source;
+  int32_t count = isSource ? sourceCount : targetCount;
+  for (int32_t id : ids)
+    if (id >= count)
+      return Status::error("has the piece '", stages.nameOf(id),
+                           "' with the id ", id, ", but the model's ",
+                           isSource ? "source" : "target",
+                           " vocabulary ends at ", count - 1);
+  return ids;
+}
 
 Result<std::vector<int32_t>>
 Tokenizer::encode(std::string_view text,
                   std::optional<int32_t> sourceLanguage) const {
-  Result<std::vector<int32_t>> ids = pieces(text);
-  if (!ids.ok() || ids->empty())
+  std::vector<int32_t> ids = cut(text, Side::Source);
+  if (ids.empty())
     return ids;
   // The language is behind the end, or else what begins a source.
   std::optional<int32_t> first = bos, last = language;
   if (sourceLanguage)
     (language ? last : first) = sourceLanguage;
   if (first)
-    ids->insert(ids->begin(), *first);
+    ids.insert(ids.begin(), *first);
   if (eos)
-    ids->push_back(*eos);
+    ids.push_back(*eos);
   if (last)
-    ids->push_back(*last);
-  return check(std::move(ids), "source", sourceCount);
+    ids.push_back(*last);
+  return check(std::move(ids), Side::Source);
 }
 
 Result<std::vector<int32_t>>
 Tokenizer::encodeTarget(std::string_view text) const {
-  return check(targetPieces(text), "target", targetCount);
+  return check(cut(text, Side::Target), Side::Target);
 }
 
-Result<std::vector<int32_t>> Tokenizer::check(Result<std::vector<int32_t>> ids,
-                                              std::string_view side,
-                                              int32_t count) const {
-  if (ids.ok())
-    for (int32_t id : *ids)
-      if (id >= count)
-        return Status::error("has the piece '", nameOf(id), "' with the id ",
-                             id, ", but the model's ", side,
-                             " vocabulary ends at ", count - 1);
-  return ids;
+std::string Tokenizer::decode(const std::vector<int32_t> &ids) const {
+  std::string text = stages.join(ids);
+  return cleansUp ? cleanUpSpaces(std::move(text)) : text;
 }
 
 std::string heddle::cleanUpSpaces(std::string text) {
@@ -62,26 +101,4 @@ std::string heddle::cleanUpSpaces(std::string text) {
     text = replaced.append(text, begin, std::string::npos);
   }
   return text;
-}
-
-Result<std::unique_ptr<Tokenizer>>
-heddle::makeTokenizer(const Artifact &artifact, const Manifest &manifest) {
-  switch (manifest.tokenizer.kind) {
-  case TokenizerDescription::Kind::None:
-    break;
-  case TokenizerDescription::Kind::SentencePiece:
-    return makeSentencePieceTokenizer(artifact, manifest);
-  case TokenizerDescription::Kind::Characters:
-    return makeCharacterTokenizer(manifest.tokenizer);
-  case TokenizerDescription::Kind::ByteLevel:
-    if (std::optional<std::string_view> pairs =
-            artifact.section("tokenizer.pairs"))
-      return makeByteLevelTokenizer(
-          {*pairs, artifact.section("tokenizer.pattern").value_or(""),
-           artifact.section("tokenizer.added").value_or("")},
-          manifest);
-    return Status::error("'", artifact.path(), "' has no section ",
-                         "'tokenizer.pairs', which its tokenizer needs");
-  }
-  return std::unique_ptr<Tokenizer>();
 }

@@ -1,7 +1,7 @@
 //===- Tokenizer.h - From text to ids and back ------------------*- C++ -*-===//
 //
-// What an artifact's tokenizer does, whatever its kind. The special tokens a
-// model wants around its input are added here and nowhere else.
+// The stages of an artifact's tokenizer, and the special tokens that a model
+// wants around its input, which are added here and nowhere else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +11,9 @@
 #include "runtime/Result.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Manifest.h"
+#include "runtime/tokenizer/TokenizerStages.h"
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +25,11 @@ namespace heddle {
 /// Immutable; any number of threads may use it at the same time.
 class Tokenizer {
 public:
-  virtual ~Tokenizer();
+  /// The tokenizer that the manifest describes, whose stages are the section
+  /// `tokenizer` of the artifact, which must stay; null for kind "none".
+  static Result<std::unique_ptr<Tokenizer>> make(const Artifact &artifact,
+                                                 const Manifest &manifest);
+  Tokenizer(TokenizerStages stages, const Manifest &manifest);
 
   /// The source ids of `text`, with bos and eos if the model wants them.
   /// Empty if the text has no token of its own. Any bytes are text: what is
@@ -40,70 +44,21 @@ public:
   Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;
 
   /// The text of target ids, without special tokens.
-  virtual std::string decode(const std::vector<int32_t> &ids) const = 0;
-
-protected:
-  explicit Tokenizer(const TokenizerDescription &description)
-      : bos(description.bos), eos(description.eos),
-        language(description.language) {}
-  /// Its pieces may be more than the model has rows for.
-  explicit Tokenizer(const Manifest &manifest) : Tokenizer(manifest.tokenizer) {
-    sourceCount = manifest.sourceVocabulary;
-    targetCount = manifest.targetVocabulary;
-  }
-
-  /// The ids of `text` alone.
-  virtual Result<std::vector<int32_t>> pieces(std::string_view text) const = 0;
-  /// The same of a target text; the default is for one vocabulary.
-  virtual Result<std::vector<int32_t>>
-  targetPieces(std::string_view text) const {
-    return pieces(text);
-  }
-  /// What an error calls a piece.
-  virtual std::string_view nameOf(int32_t) const { return {}; }
+  std::string decode(const std::vector<int32_t> &ids) const;
 
 private:
-  Result<std::vector<int32_t>> check(Result<std::vector<int32_t>> ids,
-                                     std::string_view side,
-                                     int32_t count) const;
+  using Side = TokenizerStages::Side;
 
+  std::vector<int32_t> cut(std::string_view text, Side side) const;
+  Result<std::vector<int32_t>> check(std::vector<int32_t> ids, Side side) const;
+
+  TokenizerStages stages;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
   std::optional<int32_t> language;
-  int32_t sourceCount = std::numeric_limits<int32_t>::max();
-  int32_t targetCount = std::numeric_limits<int32_t>::max();
+  bool cleansUp;
+  int32_t sourceCount, targetCount;
 };
-
-/// The tokenizer that the manifest describes; null for kind "none".
-Result<std::unique_ptr<Tokenizer>> makeTokenizer(const Artifact &artifact,
-                                                 const Manifest &manifest);
-
-/// Ids are indices into strings of characters, one for source and one for
-/// target. The character at the unknown id is a filler that stands for no
-/// character: it is never read from text nor written to it.
-std::unique_ptr<Tokenizer>
-makeCharacterTokenizer(const TokenizerDescription &description);
-
-/// SentencePiece, its pieces numbered by the model itself or by the section
-/// tokenizer.vocabulary: then a leading `>>code<<` of the text is one piece, as
-/// in transformers' MarianTokenizer. Of folders of transformers the tokens of
-/// the section tokenizer.added, `</s>` among them, become their ids. The
-/// artifact must stay.
-Result<std::unique_ptr<Tokenizer>>
-makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
-
-/// The sections of byte pairs, which must stay: tokenizer.pairs; and of these,
-/// where they are not empty, tokenizer.pattern, whose matches are words, as are
-/// the texts between them, and tokenizer.added, tokens that are found in a text
-/// as a whole, such as `<mask>`.
-struct ByteLevelSections {
-  std::string_view pairs, pattern, added;
-};
-
-/// Byte pairs over words, as GPT-2, BART and Llama 3 have them.
-Result<std::unique_ptr<Tokenizer>>
-makeByteLevelTokenizer(const ByteLevelSections &sections,
-                       const Manifest &manifest);
 
 /// transformers' clean_up_tokenization: spaces in front of English punctuation
 /// are taken back, one rule after the other.

@@ -1,52 +1,13 @@
-//===- TokenizerFormat.h - Tables of pieces in an artifact ------*- C++ -*-===//
+//===- TokenizerFormat.h - The tokenizer of an artifact ---------*- C++ -*-===//
 //
-// The compiler turns the vocabularies of a tokenizer into tables that the
-// runtime uses where they are mapped: nothing is built when a model is loaded.
+// The compiler turns a tokenizer into stages with tables that the runtime uses
+// where they are mapped: nothing is built when a model is loaded. Section
+// `tokenizer`:
 //
-//   tokenizer.source    what SentencePiece needs to cut text and to join it:
-//   tokenizer.target      PiecesHeader,
-//                         u32 pieces[pieceUnits], a double array of the pieces
-//                           that text is cut into, with PieceValues,
-//                         u32 symbols[symbolUnits], a double array of those
-//                           that the user defined,
-//                         u32 rules[normalizer.unitCount],
-//                         u32 rules[denormalizer.unitCount],
-//                         f32 scores[pieceCount],
-//                         u32 textBegins[pieceCount + 1],
-//                         u16 joinings[pieceCount],
-//                         then bytes: the replacements of the normalizer and
-//                         of the denormalizer, each ended by a zero, the text
-//                         of unknownBytes, the texts of the pieces, to which
-//                         textBegins are offsets
-//   tokenizer.vocabulary  the pieces of both in numbers of their own:
-//                         VocabularyHeader,
-//                         u32 pieces[pieceUnits], a double array of its pieces,
-//                           whose values are ids,
-//                         i32 sourceIds[sourceCount], the id of each piece of
-//                           tokenizer.source, or -1,
-//                         i32 targetIds[targetCount], the same of the target,
-//                         u32 textBegins[pieceCount + 1],
-//                         u16 joinings[pieceCount], then the texts
-//   tokenizer.pairs     byte pairs: PairsHeader, u32 mergeBegins[pieceCount +
-//                         1], PairMerge merges[mergeCount] (of the left pieces
-//                         in order, each by its right piece), u32
-//                         textBegins[pieceCount + 1], then the bytes of the
-//                         pieces, to which textBegins are offsets
-//   tokenizer.pattern   how text is cut, by a regular expression:
-//   PatternHeader,
-//                         u16 starts[classCount + 1], the state in which a
-//                           match begins, by the class of the character before
-//                           it, classCount if there is none,
-//                         u16 transitions[stateCount][classCount + 1], by the
-//                           class of the next character: the next state in bits
-//                           1 to 15, and in bit 0 whether there is a match in
-//                           front of that character,
-//                         u16 blocks[kPatternBlocks], of the code points from
-//                           256 i on,
-//                         u8 classes[blockCount][256] of code points
-//   tokenizer.added     tokens that are found in text as a whole: AddedHeader,
-//                         AddedToken tokens[count], u32 textBegins[count + 1],
-//                         then their texts
+//   StageListHeader, Stage stages[count], in the order in which they work, then
+//   their tables, each at a multiple of kStageAlignment from its start.
+//
+// Below each kind stands what its table has behind its header.
 //
 // A double array is a trie as darts-clone lays it out: unit 0 is the root, and
 // the child of unit i for the byte c is unit i ^ offset ^ c, if bit 31 is clear
@@ -66,97 +27,126 @@
 
 namespace heddle::format {
 
-/// How text is brought into the form that pieces have, or back.
-struct NormalizerTable {
-  uint32_t flags;
-  /// Units of the double array of its rules, whose values are offsets into the
-  /// replacements. Both counts may be 0.
-  uint32_t unitCount;
-  uint32_t replacementBytes;
+/// At the start of the section.
+struct StageListHeader {
+  uint32_t count;
   uint32_t reserved;
 };
-static_assert(sizeof(NormalizerTable) == 16);
+static_assert(sizeof(StageListHeader) == 8);
+
+struct Stage {
+  uint32_t kind;
+  /// Of kUsedForSource ...
+  uint32_t uses;
+  /// The bytes of its table in the section.
+  uint64_t begin;
+  uint64_t size;
+};
+static_assert(sizeof(Stage) == 24);
+inline constexpr uint64_t kStageAlignment = 8;
+/// A stage may cut sources, cut targets, or join targets.
+inline constexpr uint32_t kUsedForSource = 1, kUsedForTarget = 2,
+                          kUsedToJoin = 4;
+
+//===----------------------------------------------------------------------===//
+// Stages that rewrite a text or cut it into parts
+//===----------------------------------------------------------------------===//
+
+/// What is not well-formed UTF-8 becomes U+FFFD. No table.
+inline constexpr uint32_t kRepairText = 1;
+
+/// Finds tokens that text has as a whole. Of transformers' fast tokenizers the
+/// leftmost, and of these the longest: those without kIsNormalized, or with it;
+/// the texts of the latter go through the stages between the two, too. Or as
+/// its slow tokenizers do, all of them. AddedHeader, AddedToken tokens[count],
+/// u32 textBegins[count + 1], then their texts.
+inline constexpr uint32_t kFindTokens = 2, kFindNormalizedTokens = 3,
+                          kFindTokensSlowly = 4;
+struct AddedHeader {
+  uint32_t count;
+  uint32_t reserved;
+};
+static_assert(sizeof(AddedHeader) == 8);
+struct AddedToken {
+  uint32_t id;
+  uint32_t flags;
+};
+static_assert(sizeof(AddedToken) == 8);
+/// Flags: takes the spaces in front with it, or those behind; is found only as
+/// a word of its own; is found in text behind its normalizer.
+inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2, kIsWord = 4,
+                          kIsNormalized = 8;
+
+/// `>>code<<` at the start of a text is a token of the vocabulary (kVocabulary,
+/// in front of it). CodesHeader.
+inline constexpr uint32_t kFindLanguageCode = 5;
+struct CodesHeader {
+  /// What it is if the vocabulary lacks it.
+  uint32_t unknown;
+  uint32_t reserved;
+};
+static_assert(sizeof(CodesHeader) == 8);
+
+/// Replaces characters by rules: as SentencePiece does, of each place the
+/// longest that matches, with what the flags say of spaces; or as the library
+/// tokenizers do (its `Precompiled`), which ignores flags and symbols.
+/// RulesHeader, u32 rules[unitCount], a double array whose values are offsets
+/// into the replacements, u32 symbols[symbolUnits], one of what is never
+/// replaced, then the replacements, each ended by a zero.
+inline constexpr uint32_t kNormalizeSentencePiece = 6, kReplaceClusters = 7;
+struct RulesHeader {
+  uint32_t flags;
+  uint32_t unitCount;
+  uint32_t symbolUnits;
+  uint32_t replacementBytes;
+};
+static_assert(sizeof(RulesHeader) == 16);
 /// Flags: a space is added in front, or behind instead; spaces at the ends and
 /// all but one of several are removed; spaces become U+2581.
 inline constexpr uint32_t kAddsSpace = 1, kAddsItBehind = 2, kRemovesSpaces = 4,
                           kMarksSpaces = 8;
 
-/// At the start of `tokenizer.source` and `tokenizer.target`.
-struct PiecesHeader {
-  /// kUnigram, kMerges, kConvertedUnigram or kConvertedMerges.
-  uint32_t kind;
+/// Takes white space (Unicode's White_Space) from the ends. EndsHeader.
+inline constexpr uint32_t kStripSpaces = 8;
+struct EndsHeader {
+  /// Of kStripsLeft and kStripsRight.
   uint32_t flags;
-  uint32_t pieceCount;
-  uint32_t pieceUnits;
-  uint32_t symbolUnits;
-  /// The piece that stands for unknown characters.
-  uint32_t unknown;
-  /// How many bytes that piece becomes in text.
-  uint32_t unknownBytes;
-  /// Of an unknown character (10 below this of a converted unigram model), and
-  /// the largest of an ordinary piece.
-  float unknownScore;
-  float largestScore;
   uint32_t reserved;
-  NormalizerTable normalizer;
-  NormalizerTable denormalizer;
-  /// The piece of each byte; -1 without kFallsBackToBytes.
-  int32_t byteIds[256];
 };
-static_assert(sizeof(PiecesHeader) == 1096);
-/// The pieces of the highest sum of scores; or neighbours merge while there is
-/// a piece for both, the one of the highest score first.
-inline constexpr uint32_t kUnigram = 1, kMerges = 2;
-/// The same as the library tokenizers has them, where a mark of a space begins
-/// a text of its own: sums of doubles; unknown characters beside each other are
-/// the piece that they spell, if there is one.
-inline constexpr uint32_t kConvertedUnigram = 3, kConvertedMerges = 4;
-/// Unknown characters become the pieces of their bytes; joined text goes
-/// through the denormalizer.
-inline constexpr uint32_t kFallsBackToBytes = 1, kDenormalizes = 2;
+static_assert(sizeof(EndsHeader) == 8);
 
-/// PieceValue: the id, and whether the piece is only on the way to others, or
-/// the user defined it.
-inline constexpr uint32_t kPieceIdBits = 28,
-                          kPieceIdMask = (1u << kPieceIdBits) - 1,
-                          kPieceIsUnused = 1u << 28,
-                          kPieceIsUserDefined = 1u << 29;
-
-/// What a piece is in joined text: itself, nothing, the text of what is
-/// unknown, itself with U+2581 as it stands, or (from kJoinsAsByte on) a byte.
-inline constexpr uint16_t kJoinsAsText = 0, kJoinsAsNothing = 1,
-                          kJoinsAsUnknown = 2, kJoinsAsIs = 3,
-                          kJoinsAsByte = 256;
-
-/// At the start of `tokenizer.vocabulary`.
-struct VocabularyHeader {
-  uint32_t pieceCount;
-  uint32_t pieceUnits;
-  uint32_t sourceCount;
-  uint32_t targetCount;
+/// The matches of a pattern become another text. ReplaceHeader, a pattern, then
+/// the text.
+inline constexpr uint32_t kReplaceMatches = 9;
+struct ReplaceHeader {
+  uint32_t contentBytes;
+  uint32_t reserved;
 };
-static_assert(sizeof(VocabularyHeader) == 16);
+static_assert(sizeof(ReplaceHeader) == 8);
 
-/// At the start of the section `tokenizer.pairs`.
-struct PairsHeader {
-  uint32_t pieceCount;
-  uint32_t mergeCount;
-  uint32_t reserved[2];
-  /// The piece of each byte; -1 for none.
-  int32_t byteIds[256];
+/// Cuts text at the matches of a pattern, and what is between them is a part.
+/// SplitHeader, then a pattern.
+inline constexpr uint32_t kSplitMatches = 10;
+struct SplitHeader {
+  /// Matches are parts of their own, or left out.
+  uint32_t removesMatches;
+  uint32_t reserved;
 };
-static_assert(sizeof(PairsHeader) == 1040);
+static_assert(sizeof(SplitHeader) == 8);
 
-/// Two pieces that may become one; of those of a word the least rank is first.
-struct PairMerge {
-  uint32_t right;
-  uint32_t rank;
-  uint32_t result;
-};
-static_assert(sizeof(PairMerge) == 12);
+/// Spaces become U+2581, and one stands in front of each part. No table.
+inline constexpr uint32_t kMarkSpaces = 11;
 
-/// At the start of the section `tokenizer.pattern`. State 0 is that of no way
-/// left.
+/// A part that begins with no space gets one. No table.
+inline constexpr uint32_t kAddSpace = 12;
+
+/// A regular expression: PatternHeader, u16 starts[classCount + 1], the state
+/// in which a match begins, by the class of the character before it, classCount
+/// if there is none, u16 transitions[stateCount][classCount + 1], by the class
+/// of the next character: the next state in bits 1 to 15, and in bit 0 whether
+/// there is a match in front of that character, u16 blocks[kPatternBlocks], of
+/// the code points from 256 i on, u8 classes[blockCount][256] of code points.
+/// State 0 is that of no way left.
 struct PatternHeader {
   uint32_t stateCount;
   /// At most 255.
@@ -168,22 +158,134 @@ static_assert(sizeof(PatternHeader) == 16);
 inline constexpr uint32_t kPatternBlock = 256,
                           kPatternBlocks = 0x110000 / kPatternBlock;
 
-/// At the start of the section `tokenizer.added`.
-struct AddedHeader {
+//===----------------------------------------------------------------------===//
+// Stages that cut parts into pieces
+//===----------------------------------------------------------------------===//
+
+/// Pieces with scores. PiecesHeader, u32 pieces[pieceUnits], a double array of
+/// the pieces with PieceValues, u32 symbols[symbolUnits], one of those that the
+/// user defined, f32 scores[pieceCount].
+inline constexpr uint32_t kCutByScores = 32;
+struct PiecesHeader {
+  /// kUnigram, kMerges, kConvertedUnigram or kConvertedMerges.
+  uint32_t kind;
+  uint32_t flags;
+  uint32_t pieceCount;
+  uint32_t pieceUnits;
+  uint32_t symbolUnits;
+  /// The piece that stands for unknown characters.
+  uint32_t unknown;
+  /// Of an unknown character (10 below this of a converted unigram model), and
+  /// the largest of an ordinary piece.
+  float unknownScore;
+  float largestScore;
+  /// The piece of each byte; -1 without kFallsBackToBytes.
+  int32_t byteIds[256];
+};
+static_assert(sizeof(PiecesHeader) == 1056);
+/// The pieces of the highest sum of scores; or neighbours merge while there is
+/// a piece for both, the one of the highest score first.
+inline constexpr uint32_t kUnigram = 1, kMerges = 2;
+/// The same as the library tokenizers has them, where a mark of a space begins
+/// a text of its own: sums of doubles; unknown characters beside each other are
+/// the piece that they spell, if there is one.
+inline constexpr uint32_t kConvertedUnigram = 3, kConvertedMerges = 4;
+/// Unknown characters become the pieces of their bytes.
+inline constexpr uint32_t kFallsBackToBytes = 1;
+
+/// PieceValue: the id, and whether the piece is only on the way to others, or
+/// the user defined it.
+inline constexpr uint32_t kPieceIdBits = 28,
+                          kPieceIdMask = (1u << kPieceIdBits) - 1,
+                          kPieceIsUnused = 1u << 28,
+                          kPieceIsUserDefined = 1u << 29;
+
+/// Byte pairs. PairsHeader, u32 mergeBegins[pieceCount + 1], PairMerge
+/// merges[mergeCount], of the left pieces in order, each by its right piece.
+inline constexpr uint32_t kCutBytePairs = 33;
+struct PairsHeader {
+  uint32_t pieceCount;
+  uint32_t mergeCount;
+  /// The id of a byte that no piece stands for; -1 if it is left out.
+  int32_t unknown;
+  uint32_t reserved;
+  /// The piece of each byte; -1 for none.
+  int32_t byteIds[256];
+};
+static_assert(sizeof(PairsHeader) == 1040);
+/// Two pieces that may become one; of those of a word the least rank is first.
+struct PairMerge {
+  uint32_t right;
+  uint32_t rank;
+  uint32_t result;
+};
+static_assert(sizeof(PairMerge) == 12);
+
+/// Each character is a piece, damage one as well. CharactersHeader, then UTF-8:
+/// the character at index i has the id i, of equal ones the first; that of
+/// `unknown` is never read.
+inline constexpr uint32_t kCutCharacters = 34;
+struct CharactersHeader {
+  uint32_t unknown;
+  uint32_t reserved;
+};
+static_assert(sizeof(CharactersHeader) == 8);
+
+/// Numbers the pieces of the stage in front of it as a vocabulary does
+/// (kVocabulary, in front of both). NumbersHeader, i32 ids[pieceCount] of the
+/// model's pieces, -1 for those that the vocabulary lacks.
+inline constexpr uint32_t kNumberPieces = 35;
+struct NumbersHeader {
+  /// The model's piece that is unknown, whose text the vocabulary may know; and
+  /// what it is if not.
+  uint32_t modelUnknown;
+  uint32_t unknown;
+  uint32_t pieceCount;
+  uint32_t reserved;
+};
+static_assert(sizeof(NumbersHeader) == 16);
+
+/// All pieces: u32 units[], a double array whose values are ids.
+inline constexpr uint32_t kVocabulary = 36;
+
+//===----------------------------------------------------------------------===//
+// Stages that join pieces
+//===----------------------------------------------------------------------===//
+
+/// The texts of ids. TextsHeader, u32 begins[count + 1], u16 joinings[count],
+/// then the texts.
+inline constexpr uint32_t kTexts = 64;
+struct TextsHeader {
   uint32_t count;
   uint32_t reserved;
 };
-static_assert(sizeof(AddedHeader) == 8);
+static_assert(sizeof(TextsHeader) == 8);
+/// What a piece is in joined text: itself, nothing, the text of what is
+/// unknown, itself with U+2581 as it stands, or (from kJoinsAsByte on) a byte.
+inline constexpr uint16_t kJoinsAsText = 0, kJoinsAsNothing = 1,
+                          kJoinsAsUnknown = 2, kJoinsAsIs = 3,
+                          kJoinsAsByte = 256;
 
-struct AddedToken {
-  uint32_t id;
+/// Joins as SentencePiece does; added tokens stand apart. JoinHeader, the table
+/// of a normalizer, which joined text goes through if kDenormalizes is set,
+/// then the text of what is unknown.
+inline constexpr uint32_t kJoinSentencePieces = 65;
+struct JoinHeader {
+  /// kAddsSpace and kRemovesSpaces of the normalizer that text went through,
+  /// and those below.
   uint32_t flags;
+  uint32_t unknownBytes;
 };
-static_assert(sizeof(AddedToken) == 8);
-/// Flags: takes the spaces in front with it, or those behind; is found only as
-/// a word of its own; is found in text behind its normalizer.
-inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2, kIsWord = 4,
-                          kIsNormalized = 8;
+static_assert(sizeof(JoinHeader) == 8);
+/// Marks that are left become spaces, and the ends are stripped, as Python
+/// does.
+inline constexpr uint32_t kDenormalizes = 16, kStripsText = 32;
+
+/// Joins texts, whose U+2581 are spaces but for the first one's. No table.
+inline constexpr uint32_t kJoinMarked = 66;
+
+/// Joins the bytes of texts and repairs them. No table.
+inline constexpr uint32_t kJoinBytes = 67;
 
 } // namespace heddle::format
 

@@ -15,6 +15,7 @@
 namespace heddle {
 
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+inline constexpr std::string_view kReplacementText = "\xEF\xBF\xBD";
 
 /// One code point and the bytes it was read from.
 struct CodePoint {

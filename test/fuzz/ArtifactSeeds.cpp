@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../runtime/ToyModel.h"
+#include "../runtime/ToyTokenizer.h"
 
 #include <cstring>
 #include <elf.h>
@@ -106,40 +107,22 @@ int main(int count, char **arguments) {
   writeBoth("settings", settings);
 
   json characters = toy;
-  characters["tokenizer"] = {{"kind", "characters"},
-                             {"source", "____abcde"},
-                             {"target", "____abcdefg"},
-                             {"unknown", 3},
-                             {"bos", 1},
-                             {"eos", 2}};
-  writeBoth("characters", characters);
+  characters["tokenizer"] = {
+      {"kind", "characters"}, {"unknown", 3}, {"bos", 1}, {"eos", 2}};
+  writeBoth(
+      "characters", characters,
+      {{"tokenizer", buildToyTokenizer("____abcde", "____abcdefg", 3, 4)}});
   toy["vocabulary"] = {{"source", 1000}, {"target", 1000}};
-  for (const fs::directory_entry &table :
-       fs::directory_iterator(root / "pieces")) {
-    json manifest = toy;
-    manifest["tokenizer"] = {{"kind", "sentencepiece"},
-                             {"eos", 2},
-                             {"unknown", 0},
-                             {"special", {1, 2}}};
-    if (table.path().filename() == "merges")
-      manifest["tokenizer"].update({{"bos", 4}, {"language", 5}});
-    Sections sections = {{"tokenizer.source", readFile(table.path())}};
-    writeBoth("pieces-" + table.path().filename().string(), manifest, sections);
-    fs::path numbers = root / "numbers" / table.path().filename();
-    if (fs::exists(numbers)) {
-      sections.push_back({"tokenizer.vocabulary", readFile(numbers)});
-      writeBoth("numbered-" + table.path().filename().string(), manifest,
-                sections);
-    }
-  }
-  json bytes = toy;
-  bytes["tokenizer"] = {
-      {"kind", "byte-level"}, {"bos", 0},     {"eos", 2}, {"unknown", 3},
-      {"special", {0, 1, 2}}, {"clean_up", 1}};
-  writeBoth("pairs", bytes,
-            {{"tokenizer.pairs", readFile(root / "pairs/tokenizer.pairs")},
-             {"tokenizer.pattern", readFile(root / "pairs/tokenizer.pattern")},
-             {"tokenizer.added", readFile(root / "pairs/tokenizer.added")}});
-  fs::remove_all(root / "numbers");
+  toy["tokenizer"] = {{"kind", "sentencepiece"},
+                      {"bos", 4},
+                      {"eos", 2},
+                      {"language", 5},
+                      {"unknown", 0},
+                      {"special", {1, 2}},
+                      {"clean_up", 1}};
+  for (const fs::directory_entry &stages :
+       fs::directory_iterator(root / "stages"))
+    writeBoth("stages-" + stages.path().filename().string(), toy,
+              {{"tokenizer", readFile(stages.path())}});
   return 0;
 }

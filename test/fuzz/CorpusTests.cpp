@@ -26,8 +26,7 @@
   DO(marian_folder)                                                            \
   DO(module)                                                                   \
   DO(npz)                                                                      \
-  DO(pairs)                                                                    \
-  DO(pieces)                                                                   \
+  DO(stages)                                                                   \
   DO(safetensors)                                                              \
   DO(sentencepiece)                                                            \
   DO(shortlist)                                                                \

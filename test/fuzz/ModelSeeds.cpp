@@ -9,7 +9,7 @@
 #include "../unit/FileBuilders.h"
 #include "../unit/SentencePieceSamples.h"
 #include "lib/Import/Marian/Shortlist.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 
 #include <filesystem>
@@ -28,17 +28,37 @@ static std::string write(const std::string &fuzzer, const std::string &name,
   return path;
 }
 
-/// A model and the table of its pieces.
+/// A model and the stages that it becomes, with numbers of its own and with
+/// those of a vocabulary of all pieces but every fifth.
 static void writePieces(const std::string &name, const std::string &model) {
   auto read = llvm::cantFail(
       readSentencePieceModel(write("sentencepiece", name, model)));
-  write("pieces", name, buildSentencePieceTable(read));
-  // A vocabulary of all pieces but every fifth; for artifact-seeds.
-  std::vector<std::string> numbered;
+  StageList plain, numbered;
+  addSentencePieceCutter(read, StageList::kBothSides, plain);
+  addSentencePieceJoiner(read, /*numbers=*/nullptr, plain);
+  write("stages", name, plain.build());
+  std::vector<std::string> pieces;
   for (size_t i = 0; i < read.pieces.size(); ++i)
     if (i % 5 != 3)
-      numbered.push_back(read.pieces[i].text);
-  write("numbers", name, buildVocabularyTable(numbered, read, read));
+      pieces.push_back(read.pieces[i].text);
+  PieceNumbers numbers{pieces, /*unknown=*/0};
+  numbered.add(format::kVocabulary, StageList::kBothSides,
+               buildVocabulary(pieces));
+  numbered.addHeader(format::kFindLanguageCode, StageList::kBothSides,
+                     format::CodesHeader{});
+  addSentencePieceCutter(read, StageList::kBothSides, numbered);
+  addPieceNumbers(read, numbers, StageList::kBothSides, numbered);
+  addSentencePieceJoiner(read, &numbers, numbered);
+  write("stages", name + "-numbered", numbered.build());
+}
+
+/// The stages of a folder.
+static void writeFolder(const std::string &name, const std::string &folder,
+                        const char *className) {
+  auto read = llvm::cantFail(readFolderTokenizer(
+      HEDDLE_GOLDENS "/" + folder, className, /*vocabulary=*/701));
+  for (const auto &[section, bytes] : read.sections)
+    write("stages", name, bytes);
 }
 
 static void writeTokenizers() {
@@ -62,10 +82,7 @@ static void writeTokenizers() {
                                          "--denormalization_rule_tsv=" +
                                          rules));
   std::filesystem::remove_all(root + "/rules");
-  auto pairs = llvm::cantFail(
-      readFolderTokenizer(HEDDLE_GOLDENS "/byte-level", "BartTokenizer", 701));
-  for (const auto &[name, bytes] : pairs.sections)
-    write("pairs", name, bytes);
+  writeFolder("pairs", "byte-level", "BartTokenizer");
 }
 
 static void writeShortlists() {

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../runtime/ToyModel.h"
+#include "../runtime/ToyTokenizer.h"
 #include "ScratchFolder.h"
 #include "runtime/heddle.h"
 
@@ -53,14 +54,12 @@ private:
     static heddle_model *loaded = [] {
       static const fuzz::ScratchFolder folder;
       nlohmann::json manifest = test::withBestStep(test::toyManifest());
-      manifest["tokenizer"] = {{"kind", "characters"},
-                               {"source", "____abcde"},
-                               {"target", "____abcdefg"},
-                               {"unknown", 3},
-                               {"bos", 1},
-                               {"eos", 2}};
-      std::string path =
-          folder.write("toy", test::toyArtifact(manifest).build());
+      manifest["tokenizer"] = {
+          {"kind", "characters"}, {"unknown", 3}, {"bos", 1}, {"eos", 2}};
+      test::ArtifactBuilder toy = test::toyArtifact(manifest);
+      toy.add("tokenizer",
+              test::buildToyTokenizer("____abcde", "____abcdefg", 3, 4));
+      std::string path = folder.write("toy", toy.build());
       heddle_model *model = nullptr;
       if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK) {
         fprintf(stderr, "%s\n", heddle_error());

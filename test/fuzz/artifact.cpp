@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!manifest.ok())
     return 0;
   (void)describeArtifact(*artifact, *manifest, std::nullopt);
-  if (auto tokenizer = makeTokenizer(*artifact, *manifest);
+  if (auto tokenizer = Tokenizer::make(*artifact, *manifest);
       tokenizer.ok() && *tokenizer)
     use(**tokenizer, *manifest);
   if (auto bytes = artifact->section("shortlist"))

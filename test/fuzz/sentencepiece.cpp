@@ -1,13 +1,13 @@
 //===- sentencepiece.cpp - Models of SentencePiece ------------------------===//
 //
-// A model that is read becomes a table, which cuts a text.
+// A model that is read becomes stages, which cut a text.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ScratchFolder.h"
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
-#include "runtime/tokenizer/SentencePieces.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "runtime/tokenizer/TokenizerStages.h"
 
 using namespace heddle;
 
@@ -19,8 +19,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     llvm::consumeError(model.takeError());
     return 0;
   }
-  std::string table = buildSentencePieceTable(*model);
-  if (auto pieces = SentencePieces::parse(table, "table"); pieces.ok())
-    (void)pieces->cut("Some text, \xC3\xA4 \xFF and more.");
+  StageList list;
+  addSentencePieceCutter(*model, StageList::kBothSides, list);
+  addSentencePieceJoiner(*model, /*numbers=*/nullptr, list);
+  std::string section = list.build();
+  std::vector<Piece> pieces;
+  if (auto stages = TokenizerStages::parse(section, {}); stages.ok())
+    stages->cut("Some text, \xC3\xA4 \xFF and more.",
+                TokenizerStages::Side::Source, /*tracks=*/true, pieces);
   return 0;
 }

@@ -1,56 +1,34 @@
 //===- tokenizer.cpp - Tokenizers of a Hugging Face folder ----------------===//
 //
 // An input is the files of a folder, see FolderInput.h. Every kind of tokenizer
-// is looked for; what is read becomes tables, which cut a text.
+// is looked for; what is read becomes stages, which the runtime must take, and
+// which cut texts.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tokenizer/Tokenizer.h"
 #include "FolderInput.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
-#include "runtime/tokenizer/AddedTokens.h"
-#include "runtime/tokenizer/SentencePieces.h"
+#include "runtime/tokenizer/TokenizerStages.h"
+#include <cstdlib>
 
 using namespace heddle;
 
 static constexpr int32_t kVocabulary = 1000;
 
-static void cutPairs(const ByteLevelSections &sections) {
-  Manifest manifest;
-  manifest.sourceVocabulary = manifest.targetVocabulary = kVocabulary;
-  manifest.tokenizer.kind = TokenizerDescription::Kind::ByteLevel;
-  auto tokenizer = makeByteLevelTokenizer(sections, manifest);
-  if (!tokenizer.ok())
-    return;
-  auto ids = (*tokenizer)->encode("The other <mask> text, \xC3\xA4 \xFF.");
-  if (ids.ok())
-    (void)(*tokenizer)->decode(*ids);
-}
-
 static void cut(const std::vector<ImportedSection> &sections) {
-  std::optional<SentencePieces> source, target;
-  std::string_view added, pairs, pattern;
-  for (const auto &[name, bytes] : sections) {
-    if (name == "tokenizer.pairs")
-      pairs = bytes;
-    else if (name == "tokenizer.pattern")
-      pattern = bytes;
-    else if (name == "tokenizer.added")
-      added = bytes;
-    else if (name == "tokenizer.vocabulary" && source)
-      (void)PieceNumbers::parse(bytes, *source, target ? *target : *source)
-          .ok();
-    else if (auto pieces = SentencePieces::parse(bytes, name); pieces.ok())
-      (name == "tokenizer.source" ? source : target) = *pieces;
-  }
-  if (!pairs.empty())
-    cutPairs({pairs, pattern, added});
-  if (source)
-    (void)source->cut("Some text, \xC3\xA4 \xFF and more.");
-  if (auto tokens = AddedTokens::parse(added); tokens.ok()) {
-    (void)tokens->cut("a <mask> b </s><unk>", /*isNormalized=*/false);
-    (void)tokens->cutSlowly("a <mask> b </s><unk>");
-  }
+  if (sections.empty())
+    return;
+  auto stages = TokenizerStages::parse(sections.front().bytes, {});
+  if (!stages.ok())
+    abort();
+  std::vector<Piece> pieces;
+  for (std::string_view text : {"Some <mask> text, \xC3\xA4 \xFF and more.",
+                                "a <mask> b </s><unk>", ">>fra<< a  b "})
+    stages->cut(text, TokenizerStages::Side::Source, /*tracks=*/true, pieces);
+  std::vector<int32_t> ids;
+  for (const Piece &piece : pieces)
+    ids.push_back(piece.id);
+  (void)stages->join(ids);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

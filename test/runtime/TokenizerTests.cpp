@@ -6,13 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "ToyModel.h"
+#include "ToyTokenizer.h"
 
 #include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/tokenizer/TokenizerFormat.h"
 #include "runtime/tokenizer/Utf8.h"
+
+#include <array>
 
 using namespace heddle;
 using namespace heddle::test;
-using nlohmann::json;
 
 static Ids encode(const Tokenizer &tokenizer, std::string_view text) {
   Result<Ids> ids = tokenizer.encode(text);
@@ -56,16 +59,19 @@ namespace {
 /// The tables of shared model bart-g2p-us, shortened.
 class CharacterTokenizerTest : public testing::Test {
 protected:
-  CharacterTokenizerTest() {
-    TokenizerDescription description;
-    description.bos = 1;
-    description.eos = 2;
-    description.unknown = 3;
-    description.sourceCharacters = "____AIOb-b";
-    description.targetCharacters = "____AI\xC3\xA6\xCB\x88";
-    tokenizer = makeCharacterTokenizer(description);
+  void SetUp() override {
+    section = buildToyTokenizer("____AIOb-b", "____AIaeh", 3, 4);
+    Manifest manifest;
+    manifest.sourceVocabulary = manifest.targetVocabulary = 10;
+    manifest.tokenizer.bos = 1;
+    manifest.tokenizer.eos = 2;
+    Result<TokenizerStages> stages = TokenizerStages::parse(section, {1, 2});
+    ASSERT_TRUE(stages.ok()) << stages.message();
+    tokenizer.emplace(std::move(*stages), manifest);
   }
-  std::unique_ptr<Tokenizer> tokenizer;
+
+  std::string section;
+  std::optional<Tokenizer> tokenizer;
 };
 
 } // namespace
@@ -88,35 +94,82 @@ TEST_F(CharacterTokenizerTest, no_text_has_no_ids) {
 }
 
 TEST_F(CharacterTokenizerTest, special_ids_leave_no_text) {
-  EXPECT_EQ(tokenizer->decode({1, 7, 6, 4, 0, 3, 2}), "\xCB\x88\xC3\xA6"
-                                                      "A");
-  EXPECT_EQ(tokenizer->decode({-1, 8, 1 << 30, 5}), "I");
+  EXPECT_EQ(tokenizer->decode({1, 7, 6, 4, 3, 2}), "eaA");
+  EXPECT_EQ(tokenizer->decode({-1, 9, 1 << 30, 5}), "I");
 }
 
-TEST_F(CharacterTokenizerTest, matches_the_published_outputs) {
-  std::string folder = HEDDLE_SHARED_MODELS "/bart-g2p-us/";
-  std::string config = readFile(folder + "config.json");
-  if (config.empty())
-    GTEST_SKIP() << "no shared models";
-  json tables = json::parse(config);
-  json outputs = json::parse(readFile(folder + "hf-outputs.json"));
-  TokenizerDescription description;
-  description.bos = 1;
-  description.eos = 2;
-  description.unknown = 3;
-  description.sourceCharacters = tables["grapheme_chars"].get<std::string>();
-  description.targetCharacters = tables["phoneme_chars"].get<std::string>();
-  auto published = makeCharacterTokenizer(description);
-  EXPECT_EQ(encode(*published, "hello"), (Ids{1, 12, 52, 16, 16, 54, 2}));
-  const json &ids = outputs["greedy_ids"], &texts = outputs["greedy_text"];
-  ASSERT_EQ(ids.size(), 2236u);
-  for (size_t i = 0; i < ids.size(); ++i)
-    EXPECT_EQ(published->decode(ids[i].get<Ids>()),
-              texts[i].get<std::string>());
+TEST_F(CharacterTokenizerTest, pieces_beyond_the_vocabulary_are_refused) {
+  EXPECT_EQ(tokenizer->encodeTarget("h").message(), "");
+  Manifest small;
+  small.sourceVocabulary = small.targetVocabulary = 8;
+  Tokenizer other(std::move(*TokenizerStages::parse(section, {})), small);
+  EXPECT_EQ(other.encodeTarget("ah").message(),
+            "has the piece 'h' with the id 8, but the model's target "
+            "vocabulary ends at 7");
 }
 
-TEST_F(CharacterTokenizerTest, tables_may_be_empty) {
-  auto empty = makeCharacterTokenizer(TokenizerDescription());
-  EXPECT_EQ(encode(*empty, "ab"), (Ids{0, 0}));
-  EXPECT_EQ(empty->decode({0, 1}), "");
+/// What is wrong with a list of stages.
+static std::string messageOf(const std::string &section) {
+  Result<TokenizerStages> stages = TokenizerStages::parse(section, {});
+  return stages.ok() ? "" : stages.message();
+}
+
+TEST(TokenizerStagesTest, must_be_whole) {
+  std::string whole = buildToyTokenizer("____ab", "____ab", 3);
+  EXPECT_EQ(messageOf(whole), "");
+  EXPECT_EQ(messageOf("hello"), "section 'tokenizer' has 5 bytes, too few for "
+                                "a list of stages");
+  EXPECT_EQ(messageOf(whole.substr(0, 80)),
+            "section 'tokenizer' has 80 bytes, too few for a list of stages");
+  EXPECT_EQ(messageOf(whole.substr(0, 104)),
+            "stage 0 of section 'tokenizer' has a table outside of it");
+  EXPECT_EQ(messageOf(buildToyStages({{99, 7, ""}})),
+            "stage 0 of section 'tokenizer' is of the kind 99, which this "
+            "runtime does not know");
+  EXPECT_EQ(messageOf(buildToyStages({{format::kRepairText, 3, ""}})),
+            "section 'tokenizer' has no stage that cuts sources, targets or "
+            "joins");
+  EXPECT_EQ(messageOf(buildToyStages({{format::kNumberPieces, 3, ""}})),
+            "stage 0 of section 'tokenizer' numbers the pieces of no model");
+}
+
+/// What a damaged table must not do shows as the death of the test.
+TEST(TokenizerStagesTest, may_be_damaged) {
+  std::string whole = buildToyTokenizer("____ab", "____ab", 3);
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (char value : {char(1), char(0x55), char(0xFF)}) {
+      std::string damaged = whole;
+      damaged[at] = char(damaged[at] ^ value);
+      Result<TokenizerStages> stages = TokenizerStages::parse(damaged, {});
+      if (!stages.ok())
+        continue;
+      std::vector<Piece> pieces;
+      stages->cut("a b\xFF", TokenizerStages::Side::Source, /*tracks=*/true,
+                  pieces);
+      (void)stages->join({0, 3, 5, 6});
+    }
+}
+
+// A token is the bytes of the text that it stands for, whatever a stage adds.
+TEST(TokenizerStagesTest, tokens_are_ranges_of_the_text) {
+  auto uint32 = [](uint32_t number) {
+    return std::string(reinterpret_cast<const char *>(&number), sizeof number);
+  };
+  std::string characters = uint32(0) + uint32(0) + "_ \xEF\xBF\xBD\xC3\xA9x";
+  std::string section = buildToyStages(
+      {{format::kRepairText, 3, ""},
+       {format::kStripSpaces, 3, uint32(format::kStripsRight) + uint32(0)},
+       {format::kAddSpace, 3, ""},
+       {format::kCutCharacters, 3, characters},
+       {format::kJoinBytes, 4, ""}});
+  Result<TokenizerStages> stages = TokenizerStages::parse(section, {});
+  ASSERT_TRUE(stages.ok()) << stages.message();
+  std::vector<Piece> pieces;
+  stages->cut("x\xFF\xC3\xA9 \n", TokenizerStages::Side::Source,
+              /*tracks=*/true, pieces);
+  std::vector<std::array<uint32_t, 3>> found;
+  for (const Piece &piece : pieces)
+    found.push_back({uint32_t(piece.id), piece.range.begin, piece.range.end});
+  EXPECT_EQ(found, (std::vector<std::array<uint32_t, 3>>{
+                       {1, 0, 0}, {4, 0, 1}, {2, 1, 2}, {3, 2, 4}}));
 }

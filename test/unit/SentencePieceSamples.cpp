@@ -3,6 +3,7 @@
 #include "SentencePieceSamples.h"
 #include "FileBuilders.h"
 #include "lib/Import/Tokenizers/ProtocolBuffer.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
@@ -74,6 +75,32 @@ heddle::test::writeSentencePieces(const std::vector<SentencePiece> &pieces,
         writeField(1, writeField(1, piece.text) + "\x15" +
                           bytesOf(piece.score) + "\x18" + char(piece.type));
   return model + writeField(2, std::string("\x18") + char(kind));
+}
+
+StagedModel::StagedModel(const SentencePieceModel &model) {
+  StageList list;
+  addSentencePieceCutter(model, StageList::kBothSides, list);
+  addSentencePieceJoiner(model, /*numbers=*/nullptr, list);
+  section = list.build();
+  Result<TokenizerStages> parsed = TokenizerStages::parse(section, {});
+  EXPECT_TRUE(parsed.ok()) << parsed.message();
+  stages = std::move(*parsed);
+}
+
+std::vector<int> StagedModel::cut(std::string_view text) const {
+  std::vector<Piece> pieces;
+  stages->cut(text, TokenizerStages::Side::Source, /*tracks=*/true, pieces);
+  std::vector<int> ids;
+  uint32_t last = 0;
+  for (const Piece &piece : pieces) {
+    ids.push_back(piece.id);
+    // Pieces are ranges of the text, in its order.
+    EXPECT_LE(last, piece.range.begin);
+    EXPECT_LE(piece.range.begin, piece.range.end);
+    EXPECT_LE(piece.range.end, text.size());
+    last = piece.range.begin;
+  }
+  return ids;
 }
 
 LineDrawer::LineDrawer(uint32_t seed, std::vector<std::string> pieces)

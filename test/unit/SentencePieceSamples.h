@@ -9,7 +9,9 @@
 #define HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
 
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
+#include "runtime/tokenizer/TokenizerStages.h"
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -27,6 +29,21 @@ std::string markUnused(const std::string &model);
 /// The file of a model of these pieces, with no rules of normalisation.
 std::string writeSentencePieces(const std::vector<SentencePiece> &pieces,
                                 SentencePieceModel::Kind kind);
+
+/// A model as the runtime has it.
+class StagedModel {
+public:
+  explicit StagedModel(const SentencePieceModel &model);
+
+  std::vector<int> cut(std::string_view text) const;
+  std::string join(const std::vector<int> &ids) const {
+    return stages->join(ids);
+  }
+
+private:
+  std::string section;
+  std::optional<TokenizerStages> stages;
+};
 
 /// Draws lines of many scripts: words of real texts, characters of ranges of
 /// Unicode, pieces of a model, special tokens, spaces of all kinds, and bytes

@@ -7,9 +7,7 @@
 
 #include "FileBuilders.h"
 #include "SentencePieceSamples.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
 #include "runtime/api/TokenStream.h"
-#include "runtime/tokenizer/SentencePieces.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -25,15 +23,12 @@ protected:
     ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
     for (const SentencePiece &piece : model->pieces)
       texts.push_back(piece.text);
-    section = buildSentencePieceTable(*model);
-    auto parsed = SentencePieces::parse(section, "tokenizer.source");
-    ASSERT_TRUE(parsed.ok()) << parsed.message();
-    pieces = *parsed;
+    pieces.emplace(*model);
   }
 
   std::string textOf(const TokenIds &ids) {
     tokensRead += ids.size();
-    return pieces->join(ids, pieces->texts());
+    return pieces->join(ids);
   }
   /// What a stream tells of tokens.
   std::string tell(const TokenIds &ids) {
@@ -55,8 +50,7 @@ protected:
   }
 
   TemporaryFolder folder;
-  std::string section;
-  std::optional<SentencePieces> pieces;
+  std::optional<StagedModel> pieces;
   std::vector<std::string> texts;
   size_t tokensRead = 0;
 };
@@ -70,9 +64,7 @@ TEST_P(SentencePieceStream, TellsTheTextOfAllTokens) {
       for (size_t left = 1 + random() % 500; left > 0; --left)
         ids.push_back(int32_t(random() % texts.size()));
     else
-      for (const CutText::Piece &piece :
-           pieces->cut(drawer.drawLong(1 + random() % 1000)).pieces)
-        ids.push_back(piece.id);
+      ids = pieces->cut(drawer.drawLong(1 + random() % 1000));
     ASSERT_EQ(tell(ids), textOf(ids)) << testing::PrintToString(ids);
   }
 }
@@ -81,8 +73,8 @@ TEST_P(SentencePieceStream, TakesLinearTime) {
   LineDrawer drawer(23, texts);
   TokenIds ids;
   while (ids.size() < 8192)
-    for (const CutText::Piece &piece : pieces->cut(drawer.drawLine()).pieces)
-      ids.push_back(piece.id);
+    for (int32_t id : pieces->cut(drawer.drawLine()))
+      ids.push_back(id);
   tokensRead = 0;
   std::string told = tell(ids);
   EXPECT_LE(tokensRead, 4 * TokenStream::kTokens * ids.size());

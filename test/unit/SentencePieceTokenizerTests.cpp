@@ -7,9 +7,9 @@
 
 #include "SentencePieceSamples.h"
 #include "TokenizerLoader.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "lib/Weights/Json.h"
-#include "runtime/tokenizer/SentencePieces.h"
+#include "runtime/tokenizer/SpaceMark.h"
 #include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
 #include <sstream>
@@ -76,7 +76,7 @@ TEST(SentencePieceTokenizer, NeedsItsModel) {
   none.sections.clear();
   std::string message = LoadedTokenizer(none, 32000).message();
   EXPECT_EQ(message.substr(message.find("' ") + 2),
-            "has no section 'tokenizer.source', which its tokenizer needs");
+            "has no section 'tokenizer', which its tokenizer needs");
 }
 
 /// The pieces of a real folder and a language, in an order of their own.
@@ -174,18 +174,6 @@ TEST_F(NumberedTokenizer, NumbersWhatTheLibraryCuts) {
   }
 }
 
-TEST_F(NumberedTokenizer, NeedsItsOwnVocabulary) {
-  ImportedTokenizer other = imported;
-  other.sections[1] = {"tokenizer.target", importDefault().sections[0].bytes};
-  EXPECT_EQ(LoadedTokenizer(other, size).message(), "");
-  auto small = readSentencePieceModel(HEDDLE_GOLDENS "/offset/fairseq.model");
-  ASSERT_TRUE(bool(small)) << llvm::toString(small.takeError());
-  other.sections[1].bytes = buildSentencePieceTable(*small);
-  EXPECT_EQ(LoadedTokenizer(other, size).message(),
-            "section 'tokenizer.vocabulary' does not number the pieces of its "
-            "models");
-}
-
 /// Small models with every table.
 std::vector<SentencePieceModel> readSmallModels() {
   TemporaryFolder folder;
@@ -204,58 +192,43 @@ std::vector<SentencePieceModel> readSmallModels() {
 }
 
 /// What a damaged table must not do shows as the death of the test.
-TEST(SentencePieceTables, MayBeDamaged) {
+TEST(SentencePieceStages, MayBeDamaged) {
   std::mt19937 random(16);
   for (const SentencePieceModel &model : readSmallModels()) {
-    std::string section = buildSentencePieceTable(model);
     std::vector<std::string> texts = {"a", "the", "<sep>"};
-    std::string vocabulary = buildVocabularyTable(texts, model, model);
-    auto whole = SentencePieces::parse(section, "tokenizer.source");
-    ASSERT_TRUE(whole.ok()) << whole.message();
+    PieceNumbers numbers{texts, /*unknown=*/1};
+    StageList list;
+    list.add(format::kVocabulary, StageList::kBothSides,
+             buildVocabulary(texts));
+    list.addHeader(format::kFindLanguageCode, StageList::kBothSides,
+                   format::CodesHeader{1, 0});
+    addSentencePieceCutter(model, StageList::kBothSides, list);
+    addPieceNumbers(model, numbers, format::kUsedForTarget, list);
+    addSentencePieceJoiner(model, /*numbers=*/nullptr, list);
+    std::string whole = list.build();
+    ASSERT_TRUE(TokenizerStages::parse(whole, {}).ok());
     for (int i = 0; i < 30000; ++i) {
-      bool isVocabulary = i % 4 == 0;
-      std::string damaged = isVocabulary ? vocabulary : section;
-      // Half of the changes to the header.
-      size_t range =
-          i % 2 ? damaged.size() : std::min<size_t>(80, damaged.size());
+      std::string damaged = whole;
+      // Half of the changes to the list of stages, or to the first headers.
+      size_t range = i % 2 ? damaged.size() : 300;
       for (int change = 0; change < 1 + i % 3; ++change)
         damaged[random() % range] = char(random());
       if (i % 16 == 0)
         damaged.resize(random() % damaged.size());
-      if (isVocabulary) {
-        auto numbers = PieceNumbers::parse(damaged, *whole, *whole);
-        if (numbers.ok())
-          numbers->find("the");
-        continue;
-      }
-      auto parsed = SentencePieces::parse(damaged, "tokenizer.source");
+      auto parsed = TokenizerStages::parse(damaged, {});
       if (!parsed.ok())
         continue;
-      Ids ids;
-      for (const CutText::Piece &piece :
-           parsed->cut("the <sep> other\xFF \xE2\x96\x81 ones\xC3").pieces) {
-        ASSERT_LT(uint32_t(piece.id), uint32_t(parsed->pieceCount()));
+      std::vector<Piece> pieces;
+      for (auto side :
+           {TokenizerStages::Side::Source, TokenizerStages::Side::Target})
+        parsed->cut(">>x<<the <sep> other\xFF \xE2\x96\x81 ones\xC3", side,
+                    /*tracks=*/true, pieces);
+      Ids ids = {-1, 0, 1, 1000};
+      for (const Piece &piece : pieces)
         ids.push_back(piece.id);
-      }
-      parsed->join(ids, parsed->texts());
+      parsed->join(ids);
     }
   }
-}
-
-TEST(SentencePieceTables, MustBeWhole) {
-  SentencePieceModel model = std::move(readSmallModels().front());
-  std::string section = buildSentencePieceTable(model);
-  auto message = [](const std::string &bytes) {
-    auto parsed = SentencePieces::parse(bytes, "tokenizer.source");
-    return parsed.ok() ? "" : parsed.message();
-  };
-  EXPECT_EQ(message(section), "");
-  EXPECT_EQ(message("hello"), "section 'tokenizer.source' has 5 bytes, too few "
-                              "for a table of pieces");
-  EXPECT_EQ(message(section + "x"),
-            "section 'tokenizer.source' is not a whole table of its " +
-                std::to_string(model.pieceCount()) + " pieces");
-  EXPECT_NE(message(section.substr(0, section.size() - 1)), "");
 }
 
 } // namespace

@@ -21,31 +21,19 @@ LoadedTokenizer::LoadedTokenizer(const ImportedTokenizer &imported,
   Manifest manifest;
   manifest.sourceVocabulary = manifest.targetVocabulary = int32_t(vocabulary);
   TokenizerDescription &description = manifest.tokenizer;
-  auto text = [&](const char *key) {
-    return imported.manifest.getString(key).value_or("");
-  };
   auto integer = [&](const char *key) {
     return imported.manifest.getInteger(key);
   };
-  description.kind = text("kind") == "byte-level"
-                         ? TokenizerDescription::Kind::ByteLevel
-                         : TokenizerDescription::Kind::SentencePiece;
-  description.frame = text("frame") == "slow"         ? TextFrame::Slow
-                      : text("frame") == "fast"       ? TextFrame::Fast
-                      : text("frame") == "fast-words" ? TextFrame::FastWords
-                                                      : TextFrame::None;
-  description.spaces = text("spaces") == "single" ? TextSpaces::Single
-                       : text("spaces") == "kept" ? TextSpaces::Kept
-                                                  : TextSpaces::Marked;
+  description.kind = imported.manifest.getString("kind")->str();
   description.bos = integer("bos");
   description.eos = integer("eos");
   description.language = integer("language");
   description.unknown = integer("unknown");
   description.cleansUp = integer("clean_up").value_or(0);
-  description.addsSpace = integer("adds_space").value_or(0);
-  for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
-    description.special.push_back(int32_t(*id.getAsInteger()));
-  auto made = makeTokenizer(*artifact, manifest);
+  if (const llvm::json::Array *special = imported.manifest.getArray("special"))
+    for (const llvm::json::Value &id : *special)
+      description.special.push_back(int32_t(*id.getAsInteger()));
+  auto made = Tokenizer::make(*artifact, manifest);
   if (made.ok())
     tokenizer = std::move(*made);
   else

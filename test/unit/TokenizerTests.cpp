@@ -1,8 +1,8 @@
 //===- TokenizerTests.cpp - Reading tokenizers ----------------------------===//
 
-#include "FileBuilders.h"
+#include "TokenizerLoader.h"
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
-#include "lib/Import/Tokenizers/Tokenizers.h"
+#include "lib/Weights/Json.h"
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -128,11 +128,9 @@ TEST(Tokenizer, MarianMtNumbersPiecesByVocabJson) {
   EXPECT_EQ(tokenizer->manifest, (llvm::json::Object{{"kind", "sentencepiece"},
                                                      {"eos", 0},
                                                      {"unknown", 1},
-                                                     {"frame", "slow"},
                                                      {"special", {0, 1, 4}}}));
-  ASSERT_EQ(tokenizer->sections.size(), 4u);
-  EXPECT_EQ(tokenizer->sections[0].name, "tokenizer.added");
-  EXPECT_EQ(tokenizer->sections[3].name, "tokenizer.vocabulary");
+  ASSERT_EQ(tokenizer->sections.size(), 1u);
+  EXPECT_EQ(tokenizer->sections[0].name, "tokenizer");
 }
 
 TEST(Tokenizer, MarianMtRefusesWrongNumbers) {
@@ -170,16 +168,44 @@ TEST(Tokenizer, CharacterTablesFitTheVocabulary) {
   auto tokenizer =
       makeCharacterTokenizer("____ab", "____\u00e6\u0259", 1, 2, 6);
   ASSERT_TRUE(bool(tokenizer)) << llvm::toString(tokenizer.takeError());
-  EXPECT_EQ(tokenizer->manifest,
-            (llvm::json::Object{{"kind", "characters"},
-                                {"source", "____ab"},
-                                {"target", "____\u00e6\u0259"},
-                                {"unknown", 3},
-                                {"bos", 1},
-                                {"eos", 2}}));
+  EXPECT_EQ(
+      tokenizer->manifest,
+      (llvm::json::Object{
+          {"kind", "characters"}, {"unknown", 3}, {"bos", 1}, {"eos", 2}}));
+  LoadedTokenizer loaded(*tokenizer, 6);
+  ASSERT_TRUE(bool(loaded)) << loaded.message();
+  EXPECT_EQ(loaded.encode("ba_c"), (std::vector<int32_t>{1, 5, 4, 3, 3, 2}));
+  EXPECT_EQ(loaded->decode({1, 4, 0, 3, 5, 2}), "\u00e6\u0259");
   EXPECT_EQ(
       sentenceOf(makeCharacterTokenizer("____ab", "____\u00e6\u0259", 1, 2, 5)),
       "'grapheme_chars' has 6 characters but the vocabulary has 5");
+}
+
+TEST(Tokenizer, CharactersAreThePublishedOutputs) {
+  std::string folder = HEDDLE_SHARED_MODELS "/bart-g2p-us/";
+  if (readFile(folder + "config.json").empty())
+    GTEST_SKIP() << "no shared models";
+  auto config = readJsonFile(folder + "config.json"),
+       outputs = readJsonFile(folder + "hf-outputs.json");
+  ASSERT_TRUE(bool(config)) << llvm::toString(config.takeError());
+  ASSERT_TRUE(bool(outputs)) << llvm::toString(outputs.takeError());
+  auto tokenizer = makeCharacterTokenizer(
+      *config->getString("grapheme_chars"), *config->getString("phoneme_chars"),
+      1, 2, *config->getInteger("vocab_size"));
+  ASSERT_TRUE(bool(tokenizer)) << llvm::toString(tokenizer.takeError());
+  LoadedTokenizer loaded(*tokenizer, *config->getInteger("vocab_size"));
+  ASSERT_TRUE(bool(loaded)) << loaded.message();
+  EXPECT_EQ(loaded.encode("hello"),
+            (std::vector<int32_t>{1, 12, 52, 16, 16, 54, 2}));
+  const llvm::json::Array &lines = *outputs->getArray("greedy_ids"),
+                          &texts = *outputs->getArray("greedy_text");
+  ASSERT_EQ(lines.size(), 2236u);
+  for (auto [line, text] : llvm::zip_equal(lines, texts)) {
+    std::vector<int32_t> ids;
+    for (const llvm::json::Value &id : *line.getAsArray())
+      ids.push_back(int32_t(*id.getAsInteger()));
+    EXPECT_EQ(loaded->decode(ids), *text.getAsString());
+  }
 }
 
 } // namespace

@@ -166,15 +166,17 @@ AddedTokenTable addFastTokens(ArrayRef<AddedTokenForm> first,
   return std::move(vocabulary).finish();
 }
 
-void describeAddedTokens(const AddedTokenTable &table,
-                         ImportedTokenizer &tokenizer) {
+static std::vector<Entry> sortById(const AddedTokenTable &table) {
   std::vector<Entry> entries = table.entries;
   llvm::sort(entries,
              [](const Entry &a, const Entry &b) { return a.id < b.id; });
+  return entries;
+}
+
+std::string buildAddedTokens(const AddedTokenTable &table) {
   std::string ids, texts;
   std::vector<uint32_t> begins = {0};
-  json::Array special;
-  for (const auto &[id, form] : entries) {
+  for (const auto &[id, form] : sortById(table)) {
     uint32_t flags = (form.stripsLeft ? format::kStripsLeft : 0) |
                      (form.stripsRight ? format::kStripsRight : 0) |
                      (form.isWord ? format::kIsWord : 0) |
@@ -182,18 +184,21 @@ void describeAddedTokens(const AddedTokenTable &table,
     appendValues(ids, ArrayRef(format::AddedToken{uint32_t(id), flags}));
     texts += form.content;
     begins.push_back(uint32_t(texts.size()));
-    if (form.isSpecial)
-      special.push_back(id);
   }
-  tokenizer.manifest["special"] = std::move(special);
-  if (entries.empty())
-    return;
   std::string section;
-  appendValues(section,
-               ArrayRef(format::AddedHeader{uint32_t(entries.size()), 0}));
+  appendValues(section, ArrayRef(format::AddedHeader{
+                            uint32_t(table.entries.size()), 0}));
   section += ids;
   appendValues(section, ArrayRef(begins));
-  tokenizer.sections.push_back({"tokenizer.added", section + texts});
+  return section + texts;
+}
+
+json::Array idsOfSpecial(const AddedTokenTable &table) {
+  json::Array ids;
+  for (const auto &[id, form] : sortById(table))
+    if (form.isSpecial)
+      ids.push_back(id);
+  return ids;
 }
 
 } // namespace heddle

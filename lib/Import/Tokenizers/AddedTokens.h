@@ -49,9 +49,10 @@ AddedTokenTable addFastTokens(llvm::ArrayRef<AddedTokenForm> first,
                               llvm::ArrayRef<SpecialToken> special,
                               const BaseVocabulary &base);
 
-/// Adds the section `tokenizer.added`, and the ids that text leaves out.
-void describeAddedTokens(const AddedTokenTable &table,
-                         ImportedTokenizer &tokenizer);
+/// The table of the stages that find the tokens.
+std::string buildAddedTokens(const AddedTokenTable &table);
+/// The ids that text leaves out.
+llvm::json::Array idsOfSpecial(const AddedTokenTable &table);
 
 } // namespace heddle
 

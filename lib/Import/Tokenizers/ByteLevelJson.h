@@ -15,8 +15,7 @@ struct BytePairFiles {
   /// How many pieces it has, and what a byte is that is none of them.
   int64_t pieceCount = 0;
   std::optional<int64_t> unknown;
-  /// How text is cut into words: the section `tokenizer.pattern`, or empty for
-  /// one word.
+  /// How text is cut into words: the table of a pattern, or empty for one word.
   std::string pattern;
   /// Whether a Split cuts it: no prefix space is added then.
   bool isSplit = false;

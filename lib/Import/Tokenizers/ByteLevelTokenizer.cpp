@@ -116,16 +116,30 @@ static Expected<ImportedTokenizer> makeTokenizer(const TokenizerFiles &files,
     tokenizer.manifest["unknown"] = *pairs.unknown;
   if (files.isTrue("clean_up_tokenization_spaces"))
     tokenizer.manifest["clean_up"] = 1;
-  if (files.isTrue("add_prefix_space") && !pairs.isSplit)
-    tokenizer.manifest["adds_space"] = 1;
-  Expected<std::string> table =
-      buildBytePairTable(pairs.vocabulary, pairs.path);
+  tokenizer.manifest["special"] = idsOfSpecial(added);
+  Expected<std::string> table = buildBytePairTable(
+      pairs.vocabulary, pairs.unknown.value_or(-1), pairs.path);
   if (!table)
     return table.takeError();
-  tokenizer.sections.push_back({"tokenizer.pairs", std::move(*table)});
+
+  StageList stages;
+  constexpr uint32_t both = StageList::kBothSides;
+  stages.add(format::kRepairText, both);
+  if (!added.entries.empty()) {
+    std::string tokens = buildAddedTokens(added);
+    stages.add(format::kFindTokens, both, tokens);
+    stages.add(format::kFindNormalizedTokens, both, tokens);
+  }
+  if (files.isTrue("add_prefix_space") && !pairs.isSplit)
+    stages.add(format::kAddSpace, both);
   if (!pairs.pattern.empty())
-    tokenizer.sections.push_back({"tokenizer.pattern", pairs.pattern});
-  describeAddedTokens(added, tokenizer);
+    stages.addHeader(format::kSplitMatches, both, format::SplitHeader{},
+                     pairs.pattern);
+  stages.add(format::kCutBytePairs, both, std::move(*table));
+  stages.add(format::kTexts, format::kUsedToJoin,
+             buildByteTexts(pairs.vocabulary));
+  stages.add(format::kJoinBytes, format::kUsedToJoin);
+  tokenizer.setStages(stages);
   return tokenizer;
 }
 

@@ -63,19 +63,16 @@ static std::string bytesOf(StringRef piece, const StringMap<char> &bytes) {
   return text;
 }
 
-/// The texts of all pieces and where they begin.
-static std::string joinTexts(const BytePairVocabulary &vocabulary,
-                             std::vector<uint32_t> &begins) {
+std::string buildByteTexts(const BytePairVocabulary &vocabulary) {
   StringMap<char> bytes;
   for (auto [byte, spelling] : enumerate(spellBytes()))
     bytes[spelling] = char(byte);
-  std::string texts;
-  for (const std::string &piece : vocabulary.pieces) {
-    begins.push_back(texts.size());
-    texts += bytesOf(piece, bytes);
-  }
-  begins.push_back(texts.size());
-  return texts;
+  std::vector<std::string> texts;
+  for (const std::string &piece : vocabulary.pieces)
+    texts.push_back(bytesOf(piece, bytes));
+  SmallVector<StringRef> views(texts.begin(), texts.end());
+  SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
+  return buildTexts(views, joinings);
 }
 
 /// The merges by left and right piece. Of equal pairs the last counts, as in a
@@ -111,7 +108,7 @@ sortMerges(const BytePairVocabulary &vocabulary, const StringMap<uint32_t> &ids,
 }
 
 Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
-                                         StringRef path) {
+                                         int64_t unknown, StringRef path) {
   StringMap<uint32_t> ids;
   for (auto [id, piece] : enumerate(vocabulary.pieces))
     if (!piece.empty())
@@ -123,11 +120,12 @@ Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
   format::PairsHeader header = {};
   header.pieceCount = vocabulary.pieces.size();
   header.mergeCount = merges->size();
+  header.unknown = int32_t(unknown);
   for (auto [byte, spelling] : enumerate(spellBytes())) {
     auto id = ids.find(spelling);
     header.byteIds[byte] = id == ids.end() ? -1 : int32_t(id->second);
   }
-  std::vector<uint32_t> mergeBegins(vocabulary.pieces.size() + 1), textBegins;
+  std::vector<uint32_t> mergeBegins(vocabulary.pieces.size() + 1);
   std::vector<format::PairMerge> table;
   for (const SortedMerge &merge : *merges) {
     ++mergeBegins[merge.left + 1];
@@ -135,14 +133,11 @@ Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
   }
   for (size_t id = 1; id < mergeBegins.size(); ++id)
     mergeBegins[id] += mergeBegins[id - 1];
-  std::string texts = joinTexts(vocabulary, textBegins);
-
   std::string section;
   appendValues(section, ArrayRef(header));
   appendValues(section, ArrayRef(mergeBegins));
   appendValues(section, ArrayRef(table));
-  appendValues(section, ArrayRef(textBegins));
-  return section + texts;
+  return section;
 }
 
 } // namespace heddle

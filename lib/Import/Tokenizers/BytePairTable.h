@@ -22,11 +22,15 @@ struct BytePairVocabulary {
 /// Whether each byte is a piece.
 bool hasAllBytes(const BytePairVocabulary &vocabulary);
 
-/// The section `tokenizer.pairs`, see runtime/tokenizer/TokenizerFormat.h.
-/// Fails if a merge is of pieces that are not there or gives one; `path` is
-/// where they stand.
+/// The table of the model, in which a byte that is no piece has the id
+/// `unknown`, -1 for none. Fails if a merge is of pieces that are not there or
+/// gives one; `path` is where they stand.
 llvm::Expected<std::string>
-buildBytePairTable(const BytePairVocabulary &vocabulary, llvm::StringRef path);
+buildBytePairTable(const BytePairVocabulary &vocabulary, int64_t unknown,
+                   llvm::StringRef path);
+
+/// The table of the texts of pieces, in bytes.
+std::string buildByteTexts(const BytePairVocabulary &vocabulary);
 
 } // namespace heddle
 

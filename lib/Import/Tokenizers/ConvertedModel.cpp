@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/ConvertedModel.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
-#include "runtime/tokenizer/TokenizerFormat.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -48,29 +47,31 @@ static bool isMerged(StringRef text, const SentencePieceModel &model) {
   });
 }
 
-std::string buildConvertedTable(const SentencePieceModel &model,
-                                const ConvertedModel &converted) {
+void addConvertedModel(const SentencePieceModel &model,
+                       const ConvertedModel &converted, StageList &stages) {
   constexpr StringLiteral mark = "\xE2\x96\x81";
   bool isUnigram = model.kind == SentencePieceModel::Kind::Unigram;
-  PieceTable table;
+  ScoredPieces table;
   table.header.kind =
       isUnigram ? format::kConvertedUnigram : format::kConvertedMerges;
   table.header.unknown = uint32_t(converted.unknown);
+  SmallVector<StringRef> texts;
   float least = 0;
   for (auto [id, piece] : enumerate(converted.pieces)) {
     least = id ? std::min(least, piece.score) : piece.score;
     table.scores.push_back(piece.score);
-    table.texts.push_back(piece.text);
-    table.joinings.push_back(format::kJoinsAsText);
     StringRef text = piece.text;
+    texts.push_back(text);
     if (converted.ids.lookup(text) == int64_t(id) && !text.empty() &&
         text.find(mark, 1) == StringRef::npos &&
         (isUnigram || isMerged(text, model)))
       table.pieces.push_back({text, uint32_t(id)});
   }
   table.header.unknownScore = least;
-  table.normalizer = &model.normalizer;
-  return table.build();
+  stages.add(format::kCutByScores, StageList::kBothSides, table.build());
+  SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
+  stages.add(format::kTexts, format::kUsedToJoin, buildTexts(texts, joinings));
+  stages.add(format::kJoinMarked, format::kUsedToJoin);
 }
 
 } // namespace heddle

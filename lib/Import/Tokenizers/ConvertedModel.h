@@ -12,6 +12,7 @@
 #define HEDDLE_LIB_IMPORT_TOKENIZERS_CONVERTEDMODEL_H
 
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
+#include "lib/Import/Tokenizers/StageList.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace heddle {
@@ -43,9 +44,9 @@ ConvertedModel convertModel(const SentencePieceModel &model,
                             int64_t first,
                             llvm::ArrayRef<ConvertedModel::Piece> after = {});
 
-/// The section `tokenizer.source`, see runtime/tokenizer/TokenizerFormat.h.
-std::string buildConvertedTable(const SentencePieceModel &model,
-                                const ConvertedModel &converted);
+/// Adds the model, and how its pieces are joined.
+void addConvertedModel(const SentencePieceModel &model,
+                       const ConvertedModel &converted, StageList &stages);
 
 } // namespace heddle
 

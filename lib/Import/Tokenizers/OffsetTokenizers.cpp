@@ -8,8 +8,9 @@
 
 #include "lib/Import/Tokenizers/OffsetTokenizers.h"
 #include "lib/Import/Tokenizers/AddedTokens.h"
+#include "lib/Import/Tokenizers/Patterns/PatternTable.h"
 #include "lib/Import/Tokenizers/SentencePieceJson.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
@@ -50,6 +51,36 @@ static std::vector<AddedTokenForm> listFirst(const SentencePieceModel &model,
   return tokens;
 }
 
+/// Adds what the converters of transformers make of a model: its rules, what
+/// they do about spaces, and the pre-tokenizers in front of the pieces.
+static void addStages(const SentencePieceModel &model,
+                      const ConvertedModel &converted, const SpaceForm &form,
+                      const AddedTokenTable &added, StageList &stages) {
+  constexpr uint32_t both = StageList::kBothSides;
+  stages.add(format::kRepairText, both);
+  std::string tokens = buildAddedTokens(added);
+  stages.add(format::kFindTokens, both, tokens);
+  if (!model.normalizer.rules.empty())
+    stages.add(format::kReplaceClusters, both, buildRules(model.normalizer));
+  bool isMarked = form.spaces == "marked";
+  if (isMarked)
+    stages.addHeader(format::kStripSpaces, both,
+                     format::EndsHeader{format::kStripsRight, 0});
+  if (isMarked || form.spaces == "single") {
+    StringRef one = isMarked ? StringRef("\xE2\x96\x81") : " ";
+    stages.addHeader(format::kReplaceMatches, both,
+                     format::ReplaceHeader{uint32_t(one.size()), 0},
+                     cantFail(buildPatternTable(" {2,}")) + one.str());
+  }
+  stages.add(format::kFindNormalizedTokens, both, tokens);
+  if (form.frame == "fast-words")
+    stages.addHeader(format::kSplitMatches, both,
+                     format::SplitHeader{/*removesMatches=*/1, 0},
+                     cantFail(buildPatternTable("\\s+")));
+  stages.add(format::kMarkSpaces, both);
+  addConvertedModel(model, converted, stages);
+}
+
 /// The tokenizer of a model, but for what a class puts around a text.
 static Expected<ImportedTokenizer>
 describe(const SentencePieceModel &model, const ConvertedModel &converted,
@@ -62,20 +93,18 @@ describe(const SentencePieceModel &model, const ConvertedModel &converted,
       readConversion(files, model, converted, {frameName});
   if (!form)
     return form.takeError();
-  ImportedTokenizer tokenizer;
-  tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
-                                    {"frame", form->frame},
-                                    {"unknown", converted.unknown}};
-  if (files.isTrue("clean_up_tokenization_spaces"))
-    tokenizer.manifest["clean_up"] = 1;
-  if (form->spaces != "marked")
-    tokenizer.manifest["spaces"] = form->spaces;
-  tokenizer.sections.push_back(
-      {"tokenizer.source", buildConvertedTable(model, converted)});
   auto find = [&](StringRef text) { return converted.find(text); };
   AddedTokenTable table = addFastTokens(listFirst(model, files), added, special,
                                         {find, converted.pieceCount()});
-  describeAddedTokens(table, tokenizer);
+  ImportedTokenizer tokenizer;
+  tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
+                                    {"unknown", converted.unknown},
+                                    {"special", idsOfSpecial(table)}};
+  if (files.isTrue("clean_up_tokenization_spaces"))
+    tokenizer.manifest["clean_up"] = 1;
+  StageList stages;
+  addStages(model, converted, *form, table, stages);
+  tokenizer.setStages(stages);
   // Which tokens are special their texts say: other ids may have the same.
   StringSet<> names;
   for (const auto &[id, token] : table.entries)

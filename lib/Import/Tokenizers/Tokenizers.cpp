@@ -8,7 +8,7 @@
 
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Import/Tokenizers/AddedTokens.h"
-#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
@@ -59,11 +59,15 @@ readSentencePieceTokenizer(const VocabularyFile &source,
                                     {"eos", sourceModel->eos},
                                     {"unknown", sourceModel->unknown},
                                     {"special", json::Array{targetModel->eos}}};
-  tokenizer.sections.push_back(
-      {"tokenizer.source", buildSentencePieceTable(*sourceModel)});
-  if (source.path != target.path)
-    tokenizer.sections.push_back(
-        {"tokenizer.target", buildSentencePieceTable(*targetModel)});
+  StageList stages;
+  if (source.path == target.path) {
+    addSentencePieceCutter(*sourceModel, StageList::kBothSides, stages);
+  } else {
+    addSentencePieceCutter(*sourceModel, format::kUsedForSource, stages);
+    addSentencePieceCutter(*targetModel, format::kUsedForTarget, stages);
+  }
+  addSentencePieceJoiner(*targetModel, /*numbers=*/nullptr, stages);
+  tokenizer.setStages(stages);
   return tokenizer;
 }
 
@@ -118,13 +122,12 @@ Expected<int64_t> findPiece(ArrayRef<std::string> pieces, StringRef piece,
   return found - pieces.begin();
 }
 
-/// Adds the tokens that MarianTokenizer finds in text, which may have ids of
-/// their own; `pieces` are then those of the vocabulary and these.
-static Error addMarianTokens(const TokenizerFiles &files,
-                             std::vector<std::string> &pieces,
-                             ImportedTokenizer &tokenizer) {
+/// The tokens that MarianTokenizer finds in text, which may have ids of their
+/// own; `pieces` are then those of the vocabulary and these.
+static Expected<AddedTokenTable>
+addMarianTokens(const TokenizerFiles &files, std::vector<std::string> &pieces) {
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/true))
-    return error;
+    return std::move(error);
   PieceIds ids(pieces);
   auto find = [&](StringRef piece) { return ids.find(piece); };
   std::vector<SpecialToken> special;
@@ -159,11 +162,7 @@ static Error addMarianTokens(const TokenizerFiles &files,
       pieces.resize(id + 1);
     pieces[id] = form.content;
   }
-  tokenizer.manifest["frame"] = "slow";
-  if (files.isTrue("clean_up_tokenization_spaces"))
-    tokenizer.manifest["clean_up"] = 1;
-  describeAddedTokens(table, tokenizer);
-  return Error::success();
+  return table;
 }
 
 Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,
@@ -207,16 +206,30 @@ Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,
                                     {"eos", *eos},
                                     {"unknown", *unknown},
                                     {"special", std::move(special)}};
-  if (files)
-    if (Error error = addMarianTokens(*files, *pieces, tokenizer))
-      return std::move(error);
-  tokenizer.sections.push_back(
-      {"tokenizer.source", buildSentencePieceTable(*sourceModel)});
-  tokenizer.sections.push_back(
-      {"tokenizer.target", buildSentencePieceTable(*targetModel)});
-  tokenizer.sections.push_back(
-      {"tokenizer.vocabulary",
-       buildVocabularyTable(*pieces, *sourceModel, *targetModel)});
+  StageList stages;
+  if (files) {
+    Expected<AddedTokenTable> added = addMarianTokens(*files, *pieces);
+    if (!added)
+      return added.takeError();
+    tokenizer.manifest["special"] = idsOfSpecial(*added);
+    if (files->isTrue("clean_up_tokenization_spaces"))
+      tokenizer.manifest["clean_up"] = 1;
+    if (!added->entries.empty())
+      stages.add(format::kFindTokensSlowly, StageList::kBothSides,
+                 buildAddedTokens(*added));
+  }
+  PieceNumbers numbered{*pieces, *unknown};
+  stages.add(format::kVocabulary, StageList::kBothSides,
+             buildVocabulary(*pieces));
+  stages.addHeader(format::kFindLanguageCode, StageList::kBothSides,
+                   format::CodesHeader{uint32_t(*unknown), 0});
+  for (auto [model, uses] : {std::pair(&*sourceModel, format::kUsedForSource),
+                             {&*targetModel, format::kUsedForTarget}}) {
+    addSentencePieceCutter(*model, uses, stages);
+    addPieceNumbers(*model, numbered, uses, stages);
+  }
+  addSentencePieceJoiner(*targetModel, &numbered, stages);
+  tokenizer.setStages(stages);
   return tokenizer;
 }
 
@@ -237,12 +250,20 @@ Expected<ImportedTokenizer> readMarianMtTokenizer(const TokenizerFiles &files,
                                {numbers, vocabulary}, &files);
 }
 
+/// The characters of a table; those of JSON are well-formed.
+static SmallVector<StringRef> splitCharacters(StringRef table) {
+  SmallVector<StringRef> characters;
+  while (!table.empty()) {
+    size_t size = getNumBytesForUTF8(UTF8(table.front()));
+    characters.push_back(table.take_front(size));
+    table = table.drop_front(characters.back().size());
+  }
+  return characters;
+}
+
 /// Refuses a table with more characters than the vocabulary has ids.
-static Error checkTable(StringRef name, StringRef characters,
-                        int64_t vocabulary) {
-  int64_t count = count_if(characters, [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
-  });
+static Error checkTable(StringRef name, StringRef table, int64_t vocabulary) {
+  auto count = int64_t(splitCharacters(table).size());
   if (count <= vocabulary)
     return Error::success();
   return makeError("'" + name + "' has " + Twine(count) +
@@ -265,14 +286,29 @@ Expected<ImportedTokenizer> makeCharacterTokenizer(StringRef source,
     return makeError("'grapheme_chars' needs the id 3 for unknown characters " +
                      ("but the vocabulary has " + Twine(vocabulary)));
   ImportedTokenizer tokenizer;
-  tokenizer.manifest = json::Object{{"kind", "characters"},
-                                    {"source", source.str()},
-                                    {"target", target.str()},
-                                    {"unknown", unknown}};
-  if (bos)
-    tokenizer.manifest["bos"] = *bos;
-  if (eos)
-    tokenizer.manifest["eos"] = *eos;
+  tokenizer.manifest =
+      json::Object{{"kind", "characters"}, {"unknown", unknown}};
+  StageList stages;
+  stages.addHeader(format::kCutCharacters, format::kUsedForSource,
+                   format::CharactersHeader{unknown, 0}, source);
+  stages.addHeader(format::kCutCharacters, format::kUsedForTarget,
+                   format::CharactersHeader{unknown, 0}, target);
+  // The character at the unknown id is a filler, and special ids are no text.
+  SmallVector<StringRef> texts = splitCharacters(target);
+  if (size_t(unknown) < texts.size())
+    std::replace(texts.begin(), texts.end(), StringRef(texts[unknown]),
+                 StringRef());
+  for (auto [key, id] : {std::pair("bos", bos), {"eos", eos}}) {
+    if (!id)
+      continue;
+    tokenizer.manifest[key] = *id;
+    if (size_t(*id) < texts.size())
+      texts[*id] = "";
+  }
+  SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
+  stages.add(format::kTexts, format::kUsedToJoin, buildTexts(texts, joinings));
+  stages.add(format::kJoinBytes, format::kUsedToJoin);
+  tokenizer.setStages(stages);
   return tokenizer;
 }
 

@@ -9,6 +9,7 @@
 #ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_TOKENIZERS_H
 #define HEDDLE_LIB_IMPORT_TOKENIZERS_TOKENIZERS_H
 
+#include "lib/Import/Tokenizers/StageList.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -45,6 +46,10 @@ struct ImportedTokenizer {
   /// spell the control characters 0 to 31.
   std::optional<int64_t> targetUnknown = std::nullopt;
   std::vector<int32_t> targetControls = {};
+
+  void setStages(const StageList &stages) {
+    sections.push_back({"tokenizer", stages.build()});
+  }
 };
 
 /// The tokenizer of a Hugging Face folder. The class that the folder names

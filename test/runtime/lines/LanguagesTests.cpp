@@ -1,15 +1,14 @@
 //===- LanguagesTests.cpp - Languages of a request ------------------------===//
 
+#include "test/runtime/ToyTokenizer.h"
 #include "test/runtime/api/ApiTest.h"
 
 #include "runtime/lines/Languages.h"
 #include "runtime/search/Generate.h"
 #include "runtime/search/TeacherForcing.h"
 #include "runtime/session/Model.h"
-#include "runtime/tokenizer/TokenizerFormat.h"
 
 #include <algorithm>
-#include <numeric>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -96,25 +95,6 @@ TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
   EXPECT_EQ(generation.forcedBos, std::nullopt);
 }
 
-/// A section of 12 pieces, the letters from a on, without merges.
-std::string pairsOfLetters() {
-  constexpr uint32_t count = 12;
-  format::PairsHeader header = {count, /*mergeCount=*/0, {}, {}};
-  std::fill(std::begin(header.byteIds), std::end(header.byteIds), -1);
-  std::string letters;
-  for (uint32_t i = 0; i < count; ++i) {
-    letters += char('a' + i);
-    header.byteIds[size_t('a') + i] = int32_t(i);
-  }
-  std::vector<uint32_t> mergeBegins(count + 1), textBegins(count + 1);
-  std::iota(textBegins.begin(), textBegins.end(), 0);
-  std::string bytes(reinterpret_cast<const char *>(&header), sizeof header);
-  for (const std::vector<uint32_t> &begins : {mergeBegins, textBegins})
-    bytes.append(reinterpret_cast<const char *>(begins.data()),
-                 begins.size() * sizeof(uint32_t));
-  return bytes + letters;
-}
-
 /// What a session's settings name is in the ids of heddle_encode: in front of a
 /// source, or behind its end; and in front of targets.
 class EncodedLanguagesTest : public ApiTest {
@@ -128,7 +108,8 @@ protected:
                              {"target_language", "forced_bos"}};
     if (language)
       manifest["tokenizer"]["language"] = *language;
-    load(manifest, {{"tokenizer.pairs", pairsOfLetters()}});
+    load(manifest, {{"tokenizer",
+                     buildToyTokenizer("abcdefghijkl", "abcdefghijkl", 11)}});
   }
   Ids encode(unsigned kind) {
     int32_t *ids = nullptr;

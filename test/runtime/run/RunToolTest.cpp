@@ -6,6 +6,8 @@
 
 #include "RunToolTest.h"
 
+#include "test/runtime/ToyTokenizer.h"
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -30,12 +32,11 @@ void RunToolTest::SetUp() {
   json manifest = toyManifest();
   manifest["generation"]["max_source"] = 9;
   write("toy", toyArtifact(manifest).build());
-  manifest["tokenizer"] = {{"kind", "characters"},
-                           {"unknown", 1},
-                           {"eos", 0},
-                           {"source", "._abcdefg"},
-                           {"target", "._ABCD\nFGHI"}};
-  write("text", toyArtifact(manifest).build());
+  manifest["tokenizer"] = {{"kind", "characters"}, {"unknown", 1}, {"eos", 0}};
+  write("text", toyArtifact(manifest)
+                    .add("tokenizer",
+                         buildToyTokenizer("._abcdefg", "._ABCD\nFGHI", 1, 1))
+                    .build());
 }
 
 void RunToolTest::TearDown() {

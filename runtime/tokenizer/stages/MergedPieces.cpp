@@ -1,13 +1,13 @@
 //===- MergedPieces.cpp - Pieces that characters merge to -----------------===//
 //
-// As in BytePairs.cpp the pieces are a doubly linked list in an array, and a
+// As in CutBytePairs.cpp the pieces are a doubly linked list in an array, and a
 // heap holds the pairs that may merge. What may merge is said by the pieces
 // themselves: two neighbours do if both together are a piece. Each keeps its
 // node of the trie, so that a pair is looked up by the bytes of the right one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tokenizer/SentencePieces.h"
+#include "runtime/tokenizer/stages/CutByScores.h"
 
 #include <algorithm>
 #include <queue>
@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 using namespace heddle;
+using namespace heddle::stages;
 
 namespace {
 
@@ -48,8 +49,8 @@ struct Candidate {
 
 } // namespace
 
-void SentencePieces::cutByMerges(CutText &cut) const {
-  const std::string_view text = cut.normalized;
+void CutByScores::merge(std::string_view text,
+                        std::vector<Piece> &pieces) const {
   auto bytesOf = [&](const Symbol &symbol) {
     return text.substr(symbol.begin, symbol.size());
   };
@@ -135,7 +136,7 @@ void SentencePieces::cutByMerges(CutText &cut) const {
                           ? leftParts.find(id)
                           : leftParts.end();
       if (leftPart == leftParts.end() || leftPart->second >= part.size()) {
-        cut.pieces.push_back({id, part.begin, part.end});
+        pieces.push_back({id, {uint32_t(part.begin), uint32_t(part.end)}});
         continue;
       }
       Symbol left = part, right = part;

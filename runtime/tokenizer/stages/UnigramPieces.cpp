@@ -9,11 +9,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tokenizer/SentencePieces.h"
+#include "runtime/tokenizer/SpaceMark.h"
+#include "runtime/tokenizer/stages/CutByScores.h"
 
 #include <algorithm>
 
 using namespace heddle;
+using namespace heddle::stages;
 
 namespace {
 /// The best way to a place: its sum and its last piece. A length of 0 means
@@ -25,8 +27,9 @@ template <typename Sum> struct Way {
 };
 } // namespace
 
-template <typename Sum> void SentencePieces::cutByScores(CutText &cut) const {
-  const std::string_view text = cut.normalized;
+template <typename Sum>
+void CutByScores::sumScores(std::string_view text,
+                            std::vector<Piece> &pieces) const {
   std::vector<Way<Sum>> ways(text.size() + 1);
   auto offer = [&](size_t place, double sum, int32_t id, size_t length) {
     Way<Sum> &way = ways[place];
@@ -61,10 +64,14 @@ template <typename Sum> void SentencePieces::cutByScores(CutText &cut) const {
     begin += character;
   }
 
+  auto first = std::ptrdiff_t(pieces.size());
   for (size_t end = text.size(); end > 0; end -= ways[end].length)
-    cut.pieces.push_back({ways[end].id, end - ways[end].length, end});
-  std::reverse(cut.pieces.begin(), cut.pieces.end());
+    pieces.push_back(
+        {ways[end].id, {uint32_t(end) - ways[end].length, uint32_t(end)}});
+  std::reverse(pieces.begin() + first, pieces.end());
 }
 
-template void SentencePieces::cutByScores<float>(CutText &cut) const;
-template void SentencePieces::cutByScores<double>(CutText &cut) const;
+template void CutByScores::sumScores<float>(std::string_view,
+                                            std::vector<Piece> &) const;
+template void CutByScores::sumScores<double>(std::string_view,
+                                             std::vector<Piece> &) const;

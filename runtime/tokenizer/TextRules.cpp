@@ -1,11 +1,13 @@
-//===- TextNormalizer.cpp - Text as SentencePiece cuts it -----------------===//
+//===- TextRules.cpp - What characters become -----------------------------===//
 //
 // The order of the steps is that of SentencePiece's Normalizer::Normalize, on
 // which ids depend where rules make or remove spaces.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tokenizer/TextNormalizer.h"
+#include "runtime/tokenizer/TextRules.h"
+#include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/SpaceMark.h"
 #include "runtime/tokenizer/TextClusters.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "runtime/tokenizer/Utf8.h"
@@ -13,18 +15,42 @@
 using namespace heddle;
 
 std::string_view heddle::takeCharacter(std::string_view &text) {
-  constexpr std::string_view replacement = "\xEF\xBF\xBD";
   std::string_view rest = text;
   CodePoint point = takeCodePoint(rest);
-  if (point.value != kReplacementCharacter || point.bytes == replacement) {
+  if (point.value != kReplacementCharacter || point.bytes == kReplacementText) {
     text = rest;
     return point.bytes;
   }
   text.remove_prefix(1);
-  return replacement;
+  return kReplacementText;
 }
 
-std::string_view TextNormalizer::takePrefix(std::string_view &text) const {
+Result<TextRules> TextRules::take(std::string_view &bytes) {
+  TextRules rules;
+  TableReader reader(bytes);
+  const format::RulesHeader *header = nullptr;
+  const uint32_t *units = nullptr, *symbolUnits = nullptr;
+  reader.take(header, 1);
+  if (reader.isWhole()) {
+    reader.take(units, header->unitCount);
+    reader.take(symbolUnits, header->symbolUnits);
+    rules.replacements = reader.takeBytes(header->replacementBytes);
+  }
+  bytes = reader.takeRest();
+  if (!reader.isWhole() ||
+      (!rules.replacements.empty() && rules.replacements.back() != '\0'))
+    return Status::error("is not a whole table of rules");
+  rules.flags = header->flags;
+  rules.rules = DoubleArray(units, header->unitCount);
+  rules.symbols = DoubleArray(symbolUnits, header->symbolUnits);
+  return rules;
+}
+
+//===----------------------------------------------------------------------===//
+// As SentencePiece
+//===----------------------------------------------------------------------===//
+
+std::string_view TextRules::takePrefix(std::string_view &text) const {
   auto take = [&](size_t length) {
     std::string_view taken = text.substr(0, length);
     text.remove_prefix(length);
@@ -46,50 +72,56 @@ static bool endsWith(std::string_view text, std::string_view end) {
          text.substr(text.size() - end.size()) == end;
 }
 
-std::string TextNormalizer::normalize(std::string_view text) const {
+void TextRules::normalize(const TextPart &part, TextWriter &writer) const {
   const bool removesSpaces = flags & format::kRemovesSpaces;
   const std::string_view space =
       flags & format::kMarksSpaces ? kSpaceMark : std::string_view(" ");
+  std::string_view text = part.text;
   if (removesSpaces)
     for (std::string_view rest = text;
          !rest.empty() && takePrefix(rest) == " ";)
       text = rest;
-  std::string normalized;
   if (text.empty())
-    return normalized;
+    return;
 
-  normalized.reserve(text.size() + text.size() / 2 + 2 * space.size());
+  const size_t whole = part.text.size();
+  auto place = [&] { return whole - text.size(); };
   const bool addsSpace = flags & format::kAddsSpace,
              addsItBehind = flags & format::kAddsItBehind;
   if (addsSpace && !addsItBehind)
-    normalized += space;
+    writer.replace(place(), place(), space);
   bool isBehindSpace = removesSpaces;
   while (!text.empty()) {
+    size_t from = place();
     std::string_view piece = takePrefix(text);
     while (isBehindSpace && !piece.empty() && piece.front() == ' ')
       piece.remove_prefix(1);
     if (piece.empty())
       continue;
-    for (char byte : piece)
-      if (byte == ' ')
-        normalized += space;
-      else
-        normalized += byte;
     isBehindSpace = removesSpaces && piece.back() == ' ';
+    for (size_t at; (at = piece.find(' ')) != std::string_view::npos;) {
+      writer.replace(from, place(), piece.substr(0, at));
+      writer.replace(from, place(), space);
+      piece.remove_prefix(at + 1);
+    }
+    writer.replace(from, place(), piece);
   }
   if (removesSpaces)
-    while (endsWith(normalized, space))
-      normalized.resize(normalized.size() - space.size());
+    while (endsWith(writer.written(), space))
+      writer.shorten(writer.written().size() - space.size());
   if (addsSpace && addsItBehind)
-    normalized += space;
-  return normalized;
+    writer.replace(whole, whole, space);
 }
 
-std::string TextNormalizer::replaceClusters(std::string_view text) const {
+//===----------------------------------------------------------------------===//
+// As the library tokenizers
+//===----------------------------------------------------------------------===//
+
+bool TextRules::replaceClusters(const TextPart &part,
+                                TextWriter &writer) const {
   if (!rules.hasKeys())
-    return std::string(text);
-  std::string replaced;
-  replaced.reserve(text.size() + text.size() / 2);
+    return false;
+  const std::string_view text = part.text;
   size_t done = 0;
   // What a rule makes of a part takes its place, if there is a rule.
   auto replace = [&](size_t begin, size_t end) {
@@ -97,8 +129,8 @@ std::string TextNormalizer::replaceClusters(std::string_view text) const {
         rules.shortestPrefix(text.substr(begin, end - begin));
     if (!rule.length || size_t(rule.value) >= replacements.size())
       return false;
-    replaced.append(text, done, begin - done)
-        .append(replacements.data() + rule.value);
+    writer.keep(done, begin);
+    writer.replace(begin, end, replacements.data() + rule.value);
     done = end;
     return true;
   };
@@ -117,6 +149,8 @@ std::string TextNormalizer::replaceClusters(std::string_view text) const {
       at += length;
     }
   }
-  replaced.append(text, done, std::string_view::npos);
-  return replaced;
+  if (!done)
+    return false;
+  writer.keep(done, text.size());
+  return true;
 }

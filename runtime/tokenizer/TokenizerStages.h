@@ -1,0 +1,58 @@
+//===- TokenizerStages.h - The stages of a tokenizer ------------*- C++ -*-===//
+//
+// Reads the section `tokenizer` and runs what it lists.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_TOKENIZER_TOKENIZERSTAGES_H
+#define HEDDLE_RUNTIME_TOKENIZER_TOKENIZERSTAGES_H
+
+#include "runtime/Result.h"
+#include "runtime/tokenizer/Stage.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// Immutable.
+class TokenizerStages {
+public:
+  /// Refuses a section that is not whole, or that lacks a model for sources or
+  /// a way to join. It must stay. `special` ids are left out of text.
+  static Result<TokenizerStages> parse(std::string_view section,
+                                       std::vector<int32_t> special);
+
+  enum class Side { Source, Target };
+  /// Appends the tokens of a text; their ranges are those of its bytes, if
+  /// `tracks`, else of no use. Any bytes are text.
+  void cut(std::string_view text, Side side, bool tracks,
+           std::vector<Piece> &tokens) const;
+
+  std::string join(const std::vector<int32_t> &ids) const {
+    return joiner->join(ids, *names);
+  }
+  std::string_view nameOf(int32_t id) const { return names->nameOf(id); }
+
+private:
+  friend class StageListReader;
+
+  /// What cuts the texts of a side.
+  struct Cutter {
+    std::vector<const TextStage *> stages;
+    const PieceModel *model = nullptr;
+  };
+
+  std::vector<std::unique_ptr<const TextStage>> stages;
+  std::vector<std::unique_ptr<const PieceModel>> models;
+  std::unique_ptr<const TextJoiner> joiner;
+  std::unique_ptr<TokenNames> names;
+  Cutter source, target;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_TOKENIZER_TOKENIZERSTAGES_H

@@ -1,0 +1,106 @@
+//===- CutByScores.cpp - Tables, and characters that are unknown ----------===//
+//
+// Behind the two ways of cutting is what SentencePieceProcessor does: fusing
+// what is unknown, or taking it to bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tokenizer/stages/CutByScores.h"
+#include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/SpaceMark.h"
+
+#include <algorithm>
+
+using namespace heddle;
+using namespace heddle::stages;
+
+Result<CutByScores> CutByScores::parse(std::string_view table) {
+  CutByScores model;
+  TableReader reader(table);
+  const uint32_t *units = nullptr, *symbolUnits = nullptr;
+  reader.take(model.header, 1);
+  if (reader.isWhole()) {
+    reader.take(units, model.header->pieceUnits);
+    reader.take(symbolUnits, model.header->symbolUnits);
+    reader.take(model.scores, model.header->pieceCount);
+  }
+  if (!reader.takeRest().empty() || !reader.isWhole() || !model.isWhole())
+    return Status::error("is not a whole table of pieces with scores");
+  model.trie = DoubleArray(units, model.header->pieceUnits);
+  model.symbols = DoubleArray(symbolUnits, model.header->symbolUnits);
+  return model;
+}
+
+bool CutByScores::isWhole() const {
+  auto isPiece = [&](int32_t id) {
+    return id >= 0 && uint32_t(id) < header->pieceCount;
+  };
+  bool hasBytes = header->flags & format::kFallsBackToBytes;
+  return header->kind >= format::kUnigram &&
+         header->kind <= format::kConvertedMerges &&
+         header->pieceCount <= format::kPieceIdMask &&
+         header->unknown < header->pieceCount &&
+         std::all_of(
+             std::begin(header->byteIds), std::end(header->byteIds),
+             [&](int32_t id) { return hasBytes ? isPiece(id) : id == -1; });
+}
+
+static std::string_view textOf(std::string_view text, const Piece &piece) {
+  return text.substr(piece.range.begin, piece.range.end - piece.range.begin);
+}
+
+void CutByScores::spellUnknown(std::string_view text, size_t first,
+                               std::vector<Piece> &pieces) const {
+  std::vector<Piece> known;
+  for (size_t i = first; i < pieces.size(); ++i)
+    if (pieces[i].id != unknown())
+      known.push_back(pieces[i]);
+    else
+      for (unsigned char byte : textOf(text, pieces[i]))
+        known.push_back({header->byteIds[byte], pieces[i].range});
+  pieces.resize(first);
+  pieces.insert(pieces.end(), known.begin(), known.end());
+}
+
+void CutByScores::fuseUnknown(std::string_view text, size_t first,
+                              std::vector<Piece> &pieces) const {
+  auto goesOn = [&](const Piece &piece, const Piece &next) {
+    return piece.id == unknown() && next.id == unknown() &&
+           !(isConverted() && startsWithMark(text, next.range.begin));
+  };
+  size_t kept = first;
+  for (size_t i = first + 1; i < pieces.size(); ++i)
+    if (goesOn(pieces[kept], pieces[i]))
+      pieces[kept].range.end = pieces[i].range.end;
+    else
+      pieces[++kept] = pieces[i];
+  pieces.resize(kept + 1);
+  if (header->kind != format::kConvertedUnigram)
+    return;
+  for (size_t i = first; i < pieces.size(); ++i)
+    if (pieces[i].id == unknown())
+      if (int32_t id = trie.find(textOf(text, pieces[i]));
+          id >= 0 && uint32_t(id) < header->pieceCount)
+        pieces[i].id = id;
+}
+
+void CutByScores::cut(std::string_view text, std::vector<Piece> &pieces) const {
+  size_t first = pieces.size();
+  if (header->kind == format::kUnigram)
+    sumScores<float>(text, pieces);
+  else if (header->kind == format::kConvertedUnigram)
+    sumScores<double>(text, pieces);
+  else
+    merge(text, pieces);
+  if (header->flags & format::kFallsBackToBytes)
+    spellUnknown(text, first, pieces);
+  else
+    fuseUnknown(text, first, pieces);
+}
+
+MadeModel stages::makeCutByScores(std::string_view table) {
+  Result<CutByScores> model = CutByScores::parse(table);
+  if (!model.ok())
+    return model.status();
+  return std::unique_ptr<PieceModel>(std::make_unique<CutByScores>(*model));
+}
