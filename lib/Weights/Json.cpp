@@ -10,6 +10,7 @@
 #include "lib/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -53,10 +54,54 @@ static Error checkStructure(StringRef text, StringRef file) {
   return Error::success();
 }
 
+/// The number that four hexadecimal digits behind "\\u" are; none if they are
+/// not there.
+static std::optional<unsigned> readEscape(StringRef text) {
+  unsigned number;
+  if (!text.consume_front("\\u") || text.size() < 4 ||
+      text.take_front(4).getAsInteger(16, number))
+    return std::nullopt;
+  return number;
+}
+
+/// JSON in which characters that are written as two escapes stand as UTF-8: the
+/// parser of LLVM 22 makes U+14DA9 of the escapes of U+24DA9.
+static std::string joinSurrogates(StringRef text) {
+  constexpr size_t escapeSize = 6;
+  std::string joined;
+  while (!text.empty()) {
+    size_t plain = std::min(text.find('\\'), text.size());
+    joined += text.take_front(plain);
+    text = text.drop_front(plain);
+    std::optional<unsigned> high = readEscape(text),
+                            low = readEscape(text.drop_front(
+                                std::min(escapeSize, text.size())));
+    if (high && low && *high >> 10 == 0xD800 >> 10 &&
+        *low >> 10 == 0xDC00 >> 10) {
+      char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
+      ConvertCodePointToUTF8(0x10000 + ((*high & 0x3FF) << 10) + (*low & 0x3FF),
+                             end);
+      joined.append(buffer, end);
+      text = text.drop_front(2 * escapeSize);
+    } else {
+      joined += text.take_front(2);
+      text = text.drop_front(std::min<size_t>(2, text.size()));
+    }
+  }
+  return joined;
+}
+
+/// Parses what may have characters beyond the first two planes of Unicode.
+static Expected<json::Value> parseJson(StringRef text) {
+  if (!text.contains_insensitive("\\ud"))
+    return json::parse(text);
+  return json::parse(joinSurrogates(text));
+}
+
 Expected<json::Object> parseJsonObject(StringRef text, StringRef file) {
   if (Error error = checkStructure(text, file))
     return std::move(error);
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value)
     return makeError("'" + file +
                      "' is not valid JSON: " + toString(value.takeError()));
@@ -83,7 +128,7 @@ std::vector<std::string> listJsonKeys(StringRef text, StringRef field) {
     i = end;
     if (depth > wanted || !text.substr(i).ltrim(" \t\r\n").starts_with(":"))
       continue;
-    Expected<json::Value> key = json::parse(quoted);
+    Expected<json::Value> key = parseJson(quoted);
     if (!key) {
       consumeError(key.takeError());
       continue;

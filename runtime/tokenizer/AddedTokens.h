@@ -21,7 +21,7 @@
 
 namespace heddle {
 
-/// A table of tokens, which must stay. Immutable but for `spell`.
+/// A table of tokens, which must outlive it. Immutable but for `spell`.
 class AddedTokens {
 public:
   struct Token {
@@ -51,9 +51,10 @@ public:
     const Token *token;
     size_t begin, end, next;
   };
-  /// The leftmost token from `from` on, and of these the longest, in
-  /// well-formed UTF-8: of those that are found in normalised text, or else of
-  /// the others. Spaces in front of `done` are taken.
+  /// Finds the leftmost token from `from` on, and the longest of these, in
+  /// well-formed UTF-8. `isNormalized` selects the tokens: those that are found
+  /// in normalized text, or the others. Spaces before `done` belong to an
+  /// earlier match.
   Match find(std::string_view text, size_t from, size_t done,
              bool isNormalized) const;
 

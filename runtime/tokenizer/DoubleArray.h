@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// A view of an array, which must stay. Immutable.
+/// A view of an array, which must outlive it. Immutable.
 class DoubleArray {
 public:
   /// Where a walk begins.

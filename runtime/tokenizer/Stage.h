@@ -3,8 +3,8 @@
 // A tokenizer is a list of stages, as the library tokenizers has them: some
 // rewrite a text or cut it into parts (normalizers, pre-tokenizers, added
 // tokens), one, the model, cuts parts into pieces, and one joins pieces to text
-// again. Each is made of a table of the section `tokenizer`, which must stay;
-// all are immutable.
+// again. Each is made of a table of the section `tokenizer`, which must outlive
+// it; all are immutable.
 //
 //===----------------------------------------------------------------------===//
 

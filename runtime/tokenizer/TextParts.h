@@ -63,6 +63,18 @@ public:
     if (tracks)
       track(from, to);
   }
+  /// Other bytes in front of a byte of the part, whose origin they have.
+  void insert(size_t before, std::string_view made) {
+    replace(before, before + 1, made);
+  }
+  /// The ASCII characters [from, to) of the part, each as the one that a table
+  /// has for it.
+  void translate(size_t from, size_t to, const char (&table)[128]) {
+    for (size_t at = from; at < to; ++at)
+      text += table[static_cast<unsigned char>(part.text[at])];
+    if (tracks)
+      trackKept(from, to);
+  }
   /// Takes bytes back that were written last.
   void shorten(size_t size) {
     text.resize(size);
@@ -87,7 +99,7 @@ private:
 /// All parts, one behind the other; empty ones are left out.
 class TextParts {
 public:
-  /// `text` must stay. Origins are kept if `tracks`.
+  /// `text` must outlive them. Origins are kept if `tracks`.
   TextParts(std::string_view text, bool tracks) : isTracked(tracks) {
     if (!text.empty())
       parts.push_back({text});
@@ -97,8 +109,8 @@ public:
   std::vector<TextPart> &all() { return parts; }
   const std::vector<TextPart> &all() const { return parts; }
 
-  /// write(part, writer) for each part of text, in whose place it writes
-  /// another; false where the part stays as it is.
+  /// Calls write(part, writer) for each part of text. It writes the
+  /// replacement, or returns false if the part stays.
   template <typename Write> void rewrite(Write write) {
     size_t kept = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -114,8 +126,8 @@ public:
     parts.resize(kept);
   }
 
-  /// cut(part, sink) for each part of text; what it gives to sink(TextPart)
-  /// takes its place.
+  /// Calls cut(part, sink) for each part of text. It gives the parts that take
+  /// its place to sink(TextPart).
   template <typename Cut> void split(Cut cut) {
     std::vector<TextPart> next;
     next.reserve(parts.size());

@@ -3,7 +3,7 @@
 // Finds the matches of a pattern that the compiler has turned into an automaton
 // (lib/Import/Tokenizers/Patterns): a lookup for each character, whatever the
 // pattern. The match is the one that a backtracking matcher finds first, not
-// the longest. The section is used in place.
+// the longest. The table is used in place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,10 @@
 
 namespace heddle {
 
-/// A view of the section, which must stay. Immutable.
+/// A view of a table, which must outlive it. Immutable.
 class TextPattern {
 public:
-  /// Refuses a section that is not whole, or names a state that it lacks.
+  /// Refuses a table that is not whole, or names a state that it lacks.
   static Result<TextPattern> parse(std::string_view bytes);
 
   /// Where the first match that begins at or behind `from` begins and ends, in

@@ -89,7 +89,7 @@ void TextRules::normalize(const TextPart &part, TextWriter &writer) const {
   const bool addsSpace = flags & format::kAddsSpace,
              addsItBehind = flags & format::kAddsItBehind;
   if (addsSpace && !addsItBehind)
-    writer.replace(place(), place(), space);
+    writer.insert(place(), space);
   bool isBehindSpace = removesSpaces;
   while (!text.empty()) {
     size_t from = place();
@@ -110,7 +110,7 @@ void TextRules::normalize(const TextPart &part, TextWriter &writer) const {
     while (endsWith(writer.written(), space))
       writer.shorten(writer.written().size() - space.size());
   if (addsSpace && addsItBehind)
-    writer.replace(whole, whole, space);
+    writer.insert(whole - 1, space);
 }
 
 //===----------------------------------------------------------------------===//

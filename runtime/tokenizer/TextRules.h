@@ -23,8 +23,8 @@ namespace heddle {
 /// character, or U+FFFD.
 std::string_view takeCharacter(std::string_view &text);
 
-/// A view of a table that begins with a format::RulesHeader, which must stay.
-/// Immutable.
+/// A view of a table that begins with a format::RulesHeader, which must outlive
+/// it. Immutable.
 class TextRules {
 public:
   /// Removes the table from the front of `bytes`. Refuses one that is not
@@ -35,9 +35,10 @@ public:
   /// UTF-8 becomes U+FFFD.
   void normalize(const TextPart &part, TextWriter &writer) const;
 
-  /// What the library tokenizers make of well-formed text: a cluster of
-  /// characters below six bytes becomes what the shortest rule says that it
-  /// begins with; otherwise each character does. False if no rule matches.
+  /// What the library tokenizers make of well-formed text: the shortest rule
+  /// that matches the start of a cluster replaces the whole cluster, if this is
+  /// shorter than six bytes; otherwise each of its characters is replaced
+  /// likewise. Returns false if no rule matches.
   bool replaceClusters(const TextPart &part, TextWriter &writer) const;
 
 private:

@@ -25,16 +25,16 @@ namespace heddle {
 /// Immutable; any number of threads may use it at the same time.
 class Tokenizer {
 public:
-  /// The tokenizer that the manifest describes, whose stages are the section
-  /// `tokenizer` of the artifact, which must stay; null for kind "none".
+  /// Makes the tokenizer of the manifest; null for kind "none". Its stages are
+  /// in the section `tokenizer`. The artifact must outlive it.
   static Result<std::unique_ptr<Tokenizer>> make(const Artifact &artifact,
                                                  const Manifest &manifest);
   Tokenizer(TokenizerStages stages, const Manifest &manifest);
 
   /// The source ids of `text`, with bos and eos if the model wants them.
   /// Empty if the text has no token of its own. Any bytes are text: what is
-  /// not UTF-8 reads as an unknown character. Fails, with a sentence that
-  /// begins with a verb, if the text has a piece beyond the vocabulary.
+  /// not UTF-8 reads as U+FFFD, or an unknown character. Fails, with a sentence
+  /// that begins with a verb, if the text has a piece beyond the vocabulary.
   /// `sourceLanguage` stands in place of the model's.
   Result<std::vector<int32_t>>
   encode(std::string_view text,

@@ -55,11 +55,12 @@ inline constexpr uint32_t kUsedForSource = 1, kUsedForTarget = 2,
 /// What is not well-formed UTF-8 becomes U+FFFD. No table.
 inline constexpr uint32_t kRepairText = 1;
 
-/// Finds tokens that text has as a whole. Of transformers' fast tokenizers the
-/// leftmost, and of these the longest: those without kIsNormalized, or with it;
-/// the texts of the latter go through the stages between the two, too. Or as
-/// its slow tokenizers do, all of them. AddedHeader, AddedToken tokens[count],
-/// u32 textBegins[count + 1], then their texts.
+/// kFindTokens finds added tokens without the flag kIsNormalized,
+/// kFindNormalizedTokens those with it: the leftmost match, and of these the
+/// longest, as transformers' fast tokenizers do. The stages between the two
+/// also rewrite the texts of normalized tokens. kFindTokensSlowly finds all
+/// tokens, as slow tokenizers do. AddedHeader, AddedToken tokens[count], u32
+/// textBegins[count + 1], then their texts.
 inline constexpr uint32_t kFindTokens = 2, kFindNormalizedTokens = 3,
                           kFindTokensSlowly = 4;
 struct AddedHeader {
@@ -124,15 +125,19 @@ struct ReplaceHeader {
 };
 static_assert(sizeof(ReplaceHeader) == 8);
 
-/// Cuts text at the matches of a pattern, and what is between them is a part.
-/// SplitHeader, then a pattern.
+/// Cuts text at the matches of a pattern. SplitHeader, then a pattern.
 inline constexpr uint32_t kSplitMatches = 10;
 struct SplitHeader {
-  /// Matches are parts of their own, or left out.
-  uint32_t removesMatches;
-  uint32_t reserved;
+  /// What becomes of matches, the first or the last of these.
+  uint32_t behavior;
+  /// 1 if the pattern matches what is between matches.
+  uint32_t inverts;
 };
 static_assert(sizeof(SplitHeader) == 8);
+/// Matches are parts of their own; are left out; join the part before them, or
+/// the one behind; or those beside each other are one part.
+inline constexpr uint32_t kIsolates = 0, kRemoves = 1, kMergesBefore = 2,
+                          kMergesBehind = 3, kJoinsMatches = 4;
 
 /// Spaces become U+2581, and one stands in front of each part. No table.
 inline constexpr uint32_t kMarkSpaces = 11;
@@ -140,13 +145,46 @@ inline constexpr uint32_t kMarkSpaces = 11;
 /// A part that begins with no space gets one. No table.
 inline constexpr uint32_t kAddSpace = 12;
 
-/// A regular expression: PatternHeader, u16 starts[classCount + 1], the state
-/// in which a match begins, by the class of the character before it, classCount
-/// if there is none, u16 transitions[stateCount][classCount + 1], by the class
-/// of the next character: the next state in bits 1 to 15, and in bit 0 whether
-/// there is a match in front of that character, u16 blocks[kPatternBlocks], of
-/// the code points from 256 i on, u8 classes[blockCount][256] of code points.
-/// State 0 is that of no way left.
+/// Characters become other texts, each by itself. CharacterMapHeader, u16
+/// blocks[kPatternBlocks], of the code points from 256 i on, u16
+/// texts[blockCount][256] of code points, 0 for those that stay, kIsSurrounded
+/// for those that get a space on both sides, else one more than a number, u32
+/// begins[textCount + 1] of these, then their bytes.
+inline constexpr uint32_t kReplaceCharacters = 13;
+struct CharacterMapHeader {
+  /// 1 if syllables of Hangul become their letters, too.
+  uint32_t decomposesHangul;
+  uint32_t blockCount;
+  uint32_t textCount;
+  uint32_t reserved;
+};
+static_assert(sizeof(CharacterMapHeader) == 16);
+inline constexpr uint16_t kIsSurrounded = 0xFFFF;
+
+/// Marks beside each other are put in the order of their classes (Unicode's
+/// Canonical_Combining_Class); then characters are composed (D117 of the
+/// standard), those of Hangul, too, if there are pairs. MarksHeader, u32
+/// pairs[pairCount][3], two characters and what they are together, in order,
+/// u16 blocks[kPatternBlocks], u8 classes[blockCount][256].
+inline constexpr uint32_t kOrderMarks = 14;
+struct MarksHeader {
+  uint32_t blockCount;
+  uint32_t pairCount;
+};
+static_assert(sizeof(MarksHeader) == 8);
+
+/// A text in front of each part.
+inline constexpr uint32_t kPrependText = 15;
+
+/// A regular expression as an automaton. Behind PatternHeader:
+///   u16 starts[classCount + 1]: the first state, by the class of the character
+///     before the match; classCount if there is none
+///   u16 transitions[stateCount][classCount + 1], by the class of the next
+///     character: bits 1 to 15 are the next state; bit 0 says that there is a
+///     match in front of that character
+///   u16 blocks[kPatternBlocks]: the block of the code points from 256 i on
+///   u8 classes[blockCount][256] of code points
+/// State 0 rejects.
 struct PatternHeader {
   uint32_t stateCount;
   /// At most 255.
@@ -231,14 +269,36 @@ struct CharactersHeader {
 };
 static_assert(sizeof(CharactersHeader) == 8);
 
+/// Words as their longest pieces, one after the other; a word that has a rest
+/// is unknown. WordPiecesHeader, u32 starts[startUnits], a double array of the
+/// pieces that a word begins with, u32 rests[restUnits], one of the others,
+/// without what marks them.
+inline constexpr uint32_t kCutWordPieces = 37;
+struct WordPiecesHeader {
+  uint32_t unknown;
+  /// Words of more characters are unknown.
+  uint32_t maxCharacters;
+  uint32_t startUnits;
+  uint32_t restUnits;
+};
+static_assert(sizeof(WordPiecesHeader) == 16);
+
+/// Each part is a piece. WordsHeader, u32 units[], a double array.
+inline constexpr uint32_t kCutWords = 38;
+struct WordsHeader {
+  uint32_t unknown;
+  uint32_t reserved;
+};
+static_assert(sizeof(WordsHeader) == 8);
+
 /// Numbers the pieces of the stage in front of it as a vocabulary does
 /// (kVocabulary, in front of both). NumbersHeader, i32 ids[pieceCount] of the
 /// model's pieces, -1 for those that the vocabulary lacks.
 inline constexpr uint32_t kNumberPieces = 35;
 struct NumbersHeader {
-  /// The model's piece that is unknown, whose text the vocabulary may know; and
-  /// what it is if not.
+  /// The model's id of an unknown piece: the vocabulary may have its text.
   uint32_t modelUnknown;
+  /// The id if it has not.
   uint32_t unknown;
   uint32_t pieceCount;
   uint32_t reserved;
@@ -286,6 +346,16 @@ inline constexpr uint32_t kJoinMarked = 66;
 
 /// Joins the bytes of texts and repairs them. No table.
 inline constexpr uint32_t kJoinBytes = 67;
+
+/// Joins words with spaces. WordJoinHeader, then what marks pieces that go on
+/// with a word, nothing if none does.
+inline constexpr uint32_t kJoinWords = 68;
+struct WordJoinHeader {
+  /// 1 if spaces in front of English punctuation are left out.
+  uint32_t cleansUp;
+  uint32_t markBytes;
+};
+static_assert(sizeof(WordJoinHeader) == 8);
 
 } // namespace heddle::format
 

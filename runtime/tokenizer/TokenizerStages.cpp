@@ -36,15 +36,21 @@ static constexpr Maker<stages::MadeText> kTextMakers[] = {
     {format::kReplaceMatches, stages::makeReplaceMatches},
     {format::kSplitMatches, stages::makeSplitMatches},
     {format::kMarkSpaces, stages::makeMarkSpaces},
-    {format::kAddSpace, stages::makeAddSpace}};
+    {format::kAddSpace, stages::makeAddSpace},
+    {format::kReplaceCharacters, stages::makeReplaceCharacters},
+    {format::kOrderMarks, stages::makeOrderMarks},
+    {format::kPrependText, stages::makePrependText}};
 static constexpr Maker<stages::MadeModel> kModelMakers[] = {
     {format::kCutByScores, stages::makeCutByScores},
     {format::kCutBytePairs, stages::makeCutBytePairs},
-    {format::kCutCharacters, stages::makeCutCharacters}};
+    {format::kCutCharacters, stages::makeCutCharacters},
+    {format::kCutWordPieces, stages::makeCutWordPieces},
+    {format::kCutWords, stages::makeCutWords}};
 static constexpr Maker<stages::MadeJoiner> kJoinerMakers[] = {
     {format::kJoinSentencePieces, stages::makeJoinSentencePieces},
     {format::kJoinMarked, stages::makeJoinMarked},
-    {format::kJoinBytes, stages::makeJoinBytes}};
+    {format::kJoinBytes, stages::makeJoinBytes},
+    {format::kJoinWords, stages::makeJoinWords}};
 
 template <typename Made, size_t Count>
 static const Maker<Made> *find(const Maker<Made> (&makers)[Count],

@@ -22,7 +22,8 @@ namespace heddle {
 class TokenizerStages {
 public:
   /// Refuses a section that is not whole, or that lacks a model for sources or
-  /// a way to join. It must stay. `special` ids are left out of text.
+  /// a way to join. It must outlive the stages. `special` ids are left out of
+  /// text.
   static Result<TokenizerStages> parse(std::string_view section,
                                        std::vector<int32_t> special);
 

@@ -40,8 +40,9 @@ enum class ClusterRole {
 };
 ClusterRole clusterRoleOf(char32_t character);
 
-/// Whether a character is known to join no other one like it, as nearly all do
-/// (but for "\r\n"): its role is Other, Control or that of a syllable.
+/// Whether two characters of this kind beside each other are always two
+/// clusters, except "\r\n": their roles are Other, Control or that of a
+/// syllable. Nearly all characters are of this kind.
 bool standsAlone(char32_t character);
 
 /// Unicode's Extended_Pictographic, and Indic_Conjunct_Break Linker and

@@ -67,3 +67,22 @@ std::string heddle::repairUtf8(std::string_view text) {
   repaired.append(text, done, std::string_view::npos);
   return repaired;
 }
+
+void heddle::appendUtf8(char32_t point, std::string &text) {
+  if (point < 0x80) {
+    text += char(point);
+    return;
+  }
+  auto last = [&](int shift) { return char(0x80 | (point >> shift & 0x3F)); };
+  if (point < 0x800) {
+    text += char(0xC0 | point >> 6);
+  } else if (point < 0x10000) {
+    text += char(0xE0 | point >> 12);
+    text += last(6);
+  } else {
+    text += char(0xF0 | point >> 18);
+    text += last(12);
+    text += last(6);
+  }
+  text += last(0);
+}

@@ -26,6 +26,9 @@ struct CodePoint {
 /// Removes the first code point of `text`, which must not be empty.
 CodePoint takeCodePoint(std::string_view &text);
 
+/// Appends a code point as UTF-8.
+void appendUtf8(char32_t point, std::string &text);
+
 bool isUtf8(std::string_view text);
 /// The text with U+FFFD in place of what is not well-formed.
 std::string repairUtf8(std::string_view text);

@@ -171,5 +171,5 @@ TEST(TokenizerStagesTest, tokens_are_ranges_of_the_text) {
   for (const Piece &piece : pieces)
     found.push_back({uint32_t(piece.id), piece.range.begin, piece.range.end});
   EXPECT_EQ(found, (std::vector<std::array<uint32_t, 3>>{
-                       {1, 0, 0}, {4, 0, 1}, {2, 1, 2}, {3, 2, 4}}));
+                       {1, 0, 1}, {4, 0, 1}, {2, 1, 2}, {3, 2, 4}}));
 }

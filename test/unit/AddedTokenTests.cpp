@@ -184,17 +184,18 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   TemporaryFolder folder;
   EXPECT_EQ(reasonOf(folder), "none");
   const std::string supported =
-      " (supported: BartTokenizer, LEDTokenizer, LongformerTokenizer, "
-      "MBart50Tokenizer, MBartTokenizer, MarianTokenizer, MvpTokenizer, "
-      "PegasusTokenizer, PreTrainedTokenizer, RobertaTokenizer)";
+      " (supported: BartTokenizer, BertTokenizer, DistilBertTokenizer, "
+      "ElectraTokenizer, LEDTokenizer, LongformerTokenizer, MBart50Tokenizer, "
+      "MBartTokenizer, MPNetTokenizer, MarianTokenizer, MobileBertTokenizer, "
+      "MvpTokenizer, PegasusTokenizer, PreTrainedTokenizer, RobertaTokenizer)";
   folder.write("config.json", R"({"tokenizer_class": "PhobertTokenizer"})");
   EXPECT_EQ(reasonOf(folder), "'config.json' has 'tokenizer_class' with the "
                               "value \"PhobertTokenizer\"" +
                                   supported);
   folder.write("tokenizer_config.json",
-               R"({"tokenizer_class": "BertTokenizerFast"})");
+               R"({"tokenizer_class": "CanineTokenizerFast"})");
   EXPECT_EQ(reasonOf(folder), "'tokenizer_config.json' has 'tokenizer_class' "
-                              "with the value \"BertTokenizer\"" +
+                              "with the value \"CanineTokenizer\"" +
                                   supported);
 }
 
@@ -241,8 +242,15 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
     std::string start = ("'tokenizer.json' has '" + field + "'").str();
     EXPECT_EQ(reason.substr(0, start.size()), start) << reason;
   };
-  refuses("normalizer", R"({"type": "NFC"})");
-  refuses("normalizer", R"({"type": "Lowercase"})");
+  refuses("normalizer", R"({"type": "New"})");
+  refuses("normalizer", R"({"type": "ByteLevel"})");
+  EXPECT_EQ(with("normalizer", R"({"type": "Lowercase", "odd": 1})"),
+            "'tokenizer.json' has 'normalizer.odd' with the value 1 "
+            "(supported: null)");
+  EXPECT_EQ(with("normalizer", R"({"type": "Sequence", "normalizers":
+                                  [{"type": "NFC"}, {"type": "New"}]})")
+                .substr(0, 50),
+            "'tokenizer.json' has 'normalizer.normalizers[1]' w");
   refuses("pre_tokenizer", "null");
   refuses("pre_tokenizer", R"({"type": "Metaspace"})");
   auto parts = [](const std::string &split, const std::string &byteLevel) {
@@ -253,11 +261,15 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
                         R"("pattern": {"Regex": "a"}, "behavior": "Isolated")",
                     plain = R"("use_regex": false, "add_prefix_space": false)";
   EXPECT_EQ(with("pre_tokenizer", parts(isolated, plain)), "");
-  refuses("pre_tokenizer",
-          parts(R"("pattern": {"Regex": "a"}, "behavior": "Removed")", plain));
-  refuses("pre_tokenizer", parts(isolated + R"(, "invert": true)", plain));
-  refuses("pre_tokenizer", parts(isolated, R"("add_prefix_space": false)"));
-  refuses("pre_tokenizer", parts(isolated, R"("use_regex": false)"));
+  EXPECT_EQ(with("pre_tokenizer", parts(isolated + R"(, "invert": true)",
+                                        R"("use_regex": false)")),
+            "");
+  EXPECT_EQ(
+      with("pre_tokenizer",
+           parts(R"("pattern": {"Regex": "a"}, "behavior": "Odd")", plain)),
+      "'tokenizer.json' has 'pre_tokenizer.pretokenizers[0].behavior' with the "
+      "value \"Odd\" (supported: Isolated, Removed, MergedWithPrevious, "
+      "MergedWithNext, Contiguous)");
   const std::string looks =
       R"~("pattern": {"Regex": "a(?=bc)"}, "behavior": "Isolated")~";
   EXPECT_EQ(with("pre_tokenizer", parts(looks, plain)),
@@ -273,7 +285,7 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
   refuses("model.ignore_merges", "true");
   refuses("model.continuing_subword_prefix", "\"##\"");
   refuses("model.end_of_word_suffix", "\"</w>\"");
-  refuses("model.type", "\"WordPiece\"");
+  refuses("model.type", "\"New\"");
   // Without effect.
   for (auto [field, value] :
        {std::pair("model.byte_fallback", "true"),

@@ -273,6 +273,20 @@ TEST(Json, RefusesNestingThatWouldOverflowTheStack) {
             "'file' is not valid JSON");
 }
 
+// LLVM's parser reads U+14DA9 and U+10000 of the first two.
+TEST(Json, ReadsCharactersOfTwoEscapes) {
+  auto object = parseJsonObject(
+      R"({"\ud853\uDDA9": "\uD840\udc00\\ud840\udc00", "a": "\ud83d\ude00x\ud840"})",
+      "file");
+  ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
+  EXPECT_EQ(object->getString("\U00024DA9"), "\U00020000\\ud840\uFFFD");
+  EXPECT_EQ(object->getString("a"), "\U0001F600x\uFFFD");
+  EXPECT_EQ(listJsonKeys(R"({"\ud840\udc00": 1})"),
+            std::vector<std::string>{"\U00020000"});
+  EXPECT_EQ(sentenceOf(parseJsonObject("{\"\\ud840\\u", "file")).substr(0, 24),
+            "'file' is not valid JSON");
+}
+
 TEST(Json, ListsKeysInTheOrderOfTheText) {
   using Keys = std::vector<std::string>;
   std::string text = R"({"z": {"b": 1, "a": {"c": "x:"}, "\u0041": [{"d": 1}]},

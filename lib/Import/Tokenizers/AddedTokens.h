@@ -35,8 +35,8 @@ struct BaseVocabulary {
 };
 
 /// As PreTrainedTokenizer.__init__: files give ids; `special` are the special
-/// tokens of the class in the order of SPECIAL_TOKENS_ATTRIBUTES. Special in
-/// the result is what is one of these.
+/// tokens of the class in the order of SPECIAL_TOKENS_ATTRIBUTES. A token of
+/// the result is special if it is one of these.
 AddedTokenTable addSlowTokens(const TokenizerFiles &files,
                               llvm::ArrayRef<SpecialToken> special,
                               const BaseVocabulary &base);

@@ -9,6 +9,7 @@
 
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
 #include "lib/Import/Tokenizers/OffsetTokenizers.h"
+#include "lib/Import/Tokenizers/WordPieceTokenizers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -31,14 +32,22 @@ struct TokenizerClass {
 static constexpr StringLiteral kPairFiles =
     "'tokenizer.json', or 'vocab.json' and 'merges.txt'";
 
+static constexpr StringLiteral kWordPieceFiles =
+    "'tokenizer.json', or 'vocab.txt'";
+
 static constexpr TokenizerClass kClasses[] = {
     {"BartTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"BertTokenizer", readBertTokenizer, kWordPieceFiles},
+    {"DistilBertTokenizer", readBertTokenizer, kWordPieceFiles},
+    {"ElectraTokenizer", readBertTokenizer, kWordPieceFiles},
     {"LEDTokenizer", readByteLevelTokenizer, kPairFiles},
     {"LongformerTokenizer", readByteLevelTokenizer, kPairFiles},
     {"MBart50Tokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
     {"MBartTokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
+    {"MPNetTokenizer", readMPNetTokenizer, kWordPieceFiles},
     {"MarianTokenizer", readMarianMtTokenizer,
      "'source.spm', 'target.spm' and 'vocab.json'"},
+    {"MobileBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"MvpTokenizer", readByteLevelTokenizer, kPairFiles},
     {"PegasusTokenizer", readPegasusTokenizer, "'spiece.model'"},
     {"PreTrainedTokenizer", readByteLevelTokenizer, "'tokenizer.json'"},

@@ -75,7 +75,7 @@ static void addStages(const SentencePieceModel &model,
   stages.add(format::kFindNormalizedTokens, both, tokens);
   if (form.frame == "fast-words")
     stages.addHeader(format::kSplitMatches, both,
-                     format::SplitHeader{/*removesMatches=*/1, 0},
+                     format::SplitHeader{format::kRemoves, 0},
                      cantFail(buildPatternTable("\\s+")));
   stages.add(format::kMarkSpaces, both);
   addConvertedModel(model, converted, stages);

@@ -15,8 +15,10 @@
 
 namespace heddle {
 
-/// What versions of the conversion do to spaces: `frame` and `spaces` of the
-/// manifest, see runtime/artifact/ArtifactFormat.h.
+/// What versions of the conversion do to spaces. `frame` is "fast-words" if
+/// text is cut at white space first, else "fast". `spaces` says what several
+/// become: "marked" (those at the end go, several are one mark), "single" or
+/// "kept".
 struct SpaceForm {
   llvm::StringRef frame, spaces = "marked";
 };

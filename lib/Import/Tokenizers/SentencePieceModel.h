@@ -61,8 +61,8 @@ struct SentencePieceModel {
   std::string unknownSurface = " \xE2\x81\x87 ";
   /// Ids; -1 if the model has no such piece.
   int64_t eos = -1, unknown = -1;
-  /// The id of each text. Of a piece that text is cut into and a reserved one
-  /// with the same text it is the reserved one, as in the library.
+  /// The id of each text. If an ordinary and a reserved piece have the same
+  /// text, the reserved one counts, as in the library.
   llvm::StringMap<int64_t> ids;
 
   int64_t pieceCount() const { return int64_t(pieces.size()); }

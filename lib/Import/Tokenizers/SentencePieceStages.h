@@ -30,9 +30,8 @@ std::string buildRules(const SentencePieceNormalizer &normalizer,
                        uint32_t moreFlags = 0,
                        llvm::ArrayRef<llvm::StringRef> symbols = {});
 
-/// How the pieces of a SentencePiece model are numbered by a vocabulary: those
-/// of it by their ids, empty for an id without one; no two are equal. And the
-/// id of what is unknown.
+/// The pieces of a vocabulary, by id; empty for an unused id; all different.
+/// `unknown` is the id of unknown pieces.
 struct PieceNumbers {
   llvm::ArrayRef<std::string> pieces;
   int64_t unknown;

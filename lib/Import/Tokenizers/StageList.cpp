@@ -1,4 +1,8 @@
 //===- StageList.cpp - Writes the stages of a tokenizer -------------------===//
+//
+// The list comes first, then the tables; the layout is that of TokenizerFormat.h.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/StageList.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"

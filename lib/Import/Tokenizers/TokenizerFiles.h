@@ -99,8 +99,8 @@ struct TokenizerFiles {
   std::string configPath() const { return path("tokenizer_config.json"); }
   /// Whether a field of the configuration is true.
   bool isTrue(llvm::StringRef field) const;
-  /// The special token of a field; if no file says it, or the form alone is
-  /// open, it is `byDefault`.
+  /// The special token of a field, `byDefault` if no file names it. If a file
+  /// gives its text alone, the form is that of `byDefault`.
   std::optional<SpecialToken> find(llvm::StringRef field,
                                    const SpecialToken &byDefault) const;
 };

@@ -15,7 +15,7 @@ public:
     parts.rewrite([](const TextPart &part, TextWriter &writer) {
       if (part.text.front() == ' ')
         return false;
-      writer.replace(0, 0, " ");
+      writer.insert(0, " ");
       writer.keep(0, part.text.size());
       return true;
     });

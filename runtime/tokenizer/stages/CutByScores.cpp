@@ -1,7 +1,7 @@
 //===- CutByScores.cpp - Tables, and characters that are unknown ----------===//
 //
-// Behind the two ways of cutting is what SentencePieceProcessor does: fusing
-// what is unknown, or taking it to bytes.
+// After either algorithm, adjacent unknown pieces are fused or fall back to
+// bytes, as in SentencePieceProcessor.
 //
 //===----------------------------------------------------------------------===//
 

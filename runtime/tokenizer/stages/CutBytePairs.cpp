@@ -1,10 +1,10 @@
 //===- CutBytePairs.cpp - Byte pair encoding of words ---------------------===//
 //
-// Byte pair encoding (arXiv:1508.07909) over bytes: a word begins as the pieces
-// of its bytes, and of all neighbours that may merge those of the least rank
-// do, the leftmost first, until none may. The pieces of a word are a doubly
-// linked list in an array; a heap holds the pairs that may merge. A pair is out
-// of date if one of its two is no longer what it was.
+// Byte pair encoding (arXiv:1508.07909) over bytes: a word starts as one piece
+// a byte. The pair of the lowest rank merges, the leftmost first, until no pair
+// is left. The pieces of a word are a doubly linked list in an array; a heap
+// holds the pairs that may merge. A pair is out of date if one of its two is no
+// longer what it was.
 //
 //===----------------------------------------------------------------------===//
 

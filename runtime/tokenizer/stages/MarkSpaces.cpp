@@ -1,7 +1,7 @@
 //===- MarkSpaces.cpp - Metaspace of the library tokenizers ---------------===//
 //
-// Of what its pre-tokenizer does, all but the cuts in front of marks: a model
-// begins anew at each.
+// Does what this pre-tokenizer does, except the cuts before marks. The model
+// restarts at each mark instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ public:
     parts.rewrite([](const TextPart &part, TextWriter &writer) {
       std::string_view text = part.text;
       if (text.front() != ' ' && !startsWithMark(text, 0))
-        writer.replace(0, 0, kSpaceMark);
+        writer.insert(0, kSpaceMark);
       size_t done = 0;
       for (size_t at; (at = text.find(' ', done)) != std::string_view::npos;
            done = at + 1) {

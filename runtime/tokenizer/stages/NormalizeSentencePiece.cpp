@@ -1,4 +1,9 @@
 //===- NormalizeSentencePiece.cpp - Text as SentencePiece cuts it ---------===//
+//
+// What the rules and flags of a SentencePiece model make of a text; TextRules.cpp
+// has the steps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tokenizer/TextRules.h"
 #include "runtime/tokenizer/stages/Stages.h"

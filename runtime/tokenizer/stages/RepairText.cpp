@@ -1,4 +1,9 @@
 //===- RepairText.cpp - U+FFFD for what is no UTF-8 -----------------------===//
+//
+// Every tokenizer but SentencePiece and tables of characters begins with it: the
+// stages behind it see well-formed UTF-8.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tokenizer/Utf8.h"
 #include "runtime/tokenizer/stages/Stages.h"

@@ -1,4 +1,9 @@
 //===- ReplaceClusters.cpp - Precompiled of the library tokenizers --------===//
+//
+// The rules are those of a SentencePiece model, but clusters of characters decide
+// which one matches; TextRules.cpp has the steps.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tokenizer/TextRules.h"
 #include "runtime/tokenizer/stages/Stages.h"

@@ -6,6 +6,15 @@
 
 using namespace heddle;
 
+/// Where the last character of a match begins: in the library tokenizers, what
+/// takes a match's place comes from there.
+static size_t lastCharacter(std::string_view text, TextPattern::Match match) {
+  size_t at = match.end - 1;
+  while (at > match.begin && (text[at] & 0xC0) == 0x80)
+    --at;
+  return at;
+}
+
 namespace {
 class ReplaceMatches final : public TextStage {
 public:
@@ -21,7 +30,7 @@ public:
       size_t done = 0;
       for (; match.begin < text.size(); match = pattern.find(text, done)) {
         writer.keep(done, match.begin);
-        writer.replace(match.begin, match.end, content);
+        writer.replace(lastCharacter(text, match), match.end, content);
         done = match.end;
       }
       writer.keep(done, text.size());

@@ -1,6 +1,6 @@
 //===- Stages.h - Makes stages of their tables ------------------*- C++ -*-===//
 //
-// One file each; their kinds stand in TokenizerFormat.h. A table that is not
+// Their kinds stand in TokenizerFormat.h. A table that is not
 // whole is refused with a sentence that begins with a verb.
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,8 @@ using MadeJoiner = Result<std::unique_ptr<TextJoiner>>;
 // Of texts.
 MadeText makeRepairText(std::string_view table);
 MadeText makeFindTokens(std::string_view table);
-/// `before` are the stages behind makeFindTokens, which spell tokens, too.
+/// `before` are the stages between FindTokens and this one. They also rewrite
+/// the texts of tokens.
 MadeText makeFindNormalizedTokens(std::string_view table,
                                   const std::vector<const TextStage *> &before);
 MadeText makeFindTokensSlowly(std::string_view table);
@@ -35,12 +36,17 @@ MadeText makeReplaceMatches(std::string_view table);
 MadeText makeSplitMatches(std::string_view table);
 MadeText makeMarkSpaces(std::string_view table);
 MadeText makeAddSpace(std::string_view table);
+MadeText makeReplaceCharacters(std::string_view table);
+MadeText makeOrderMarks(std::string_view table);
+MadeText makePrependText(std::string_view table);
 
 // Models.
 MadeModel makeCutByScores(std::string_view table);
 MadeModel makeCutBytePairs(std::string_view table);
 MadeModel makeCutCharacters(std::string_view table);
-/// Numbers the pieces of a model, which must stay.
+MadeModel makeCutWordPieces(std::string_view table);
+MadeModel makeCutWords(std::string_view table);
+/// Numbers the pieces of a model, which must outlive it.
 MadeModel makeNumberPieces(std::string_view table, DoubleArray vocabulary,
                            const PieceModel &model);
 
@@ -48,6 +54,7 @@ MadeModel makeNumberPieces(std::string_view table, DoubleArray vocabulary,
 MadeJoiner makeJoinSentencePieces(std::string_view table);
 MadeJoiner makeJoinMarked(std::string_view table);
 MadeJoiner makeJoinBytes(std::string_view table);
+MadeJoiner makeJoinWords(std::string_view table);
 
 } // namespace heddle::stages
 

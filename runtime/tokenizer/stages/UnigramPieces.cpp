@@ -1,11 +1,11 @@
 //===- UnigramPieces.cpp - Pieces of the highest sum of scores ------------===//
 //
-// The best way to each place of a text is kept; from each place that begins a
-// character all pieces that stand there lead on. Sums are rounded where
-// SentencePiece rounds them: a way is kept in single precision, a candidate is
-// compared in double. A converted model keeps doubles, and sums up anew from
-// each mark of a space on. Of equal ones the first, whose last piece begins
-// first, stays.
+// A Viterbi search. For each position it keeps the best segmentation of the
+// text before it. At each start of a character, every matching piece extends
+// it. Sums are rounded where SentencePiece rounds them: a path is kept in
+// single precision, a candidate is compared in double. A converted model keeps
+// doubles, and sums up anew from each mark of a space on. Of equal paths the
+// first one stays: its last piece begins first.
 //
 //===----------------------------------------------------------------------===//
 

@@ -278,3 +278,23 @@ Expected<std::string> heddle::buildPatternTable(StringRef pattern) {
 Expected<std::string> heddle::buildTextTable(StringRef text) {
   return buildTable(patternOfText(text), text);
 }
+
+std::string heddle::buildSetTable(ArrayRef<CodePointSet> sets, bool repeats) {
+  PatternNode choice;
+  choice.kind = PatternNode::Kind::Choice;
+  for (const CodePointSet &set : sets) {
+    PatternNode one;
+    one.kind = PatternNode::Kind::Character;
+    one.set = set;
+    if (repeats) {
+      PatternNode run;
+      run.kind = PatternNode::Kind::Repeat;
+      run.parts = {std::move(one)};
+      run.least = 1;
+      run.most = PatternNode::kEndless;
+      one = std::move(run);
+    }
+    choice.parts.push_back(std::move(one));
+  }
+  return cantFail(buildTable(choice, ""));
+}

@@ -3,6 +3,8 @@
 #ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_PATTERNS_PATTERNTABLE_H
 #define HEDDLE_LIB_IMPORT_TOKENIZERS_PATTERNS_PATTERNTABLE_H
 
+#include "lib/Import/Tokenizers/Patterns/CodePointSet.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -16,6 +18,10 @@ llvm::Expected<std::string> buildPatternTable(llvm::StringRef pattern);
 
 /// The same of the pattern that matches a text, which is not empty.
 llvm::Expected<std::string> buildTextTable(llvm::StringRef text);
+
+/// The same of the pattern that matches a character of one of these sets, or as
+/// many of one set as stand beside each other.
+std::string buildSetTable(llvm::ArrayRef<CodePointSet> sets, bool repeats);
 
 } // namespace heddle
 

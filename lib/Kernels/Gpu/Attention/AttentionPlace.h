@@ -26,7 +26,7 @@ struct AttentionShape {
   /// compiler gives such a block.
   int64_t copyRegisters, productRegisters;
   /// Whether two warpgroups that multiply take turns: one begins its products
-  /// when the other one has begun its own, and weighs meanwhile.
+  /// after the other has begun its own, and computes its softmax meanwhile.
   bool takesTurns = false;
   /// Of a tile.
   int64_t keys = 0;

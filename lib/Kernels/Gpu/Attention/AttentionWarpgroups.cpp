@@ -113,7 +113,7 @@ AttentionProducts::AttentionProducts(AttentionPlace &place, Value warp,
 }
 
 /// Waits until it is this warpgroup's turn to begin products: tensor cores
-/// multiply for it while the other one weighs.
+/// multiply for it while the other one computes its softmax.
 void AttentionProducts::takeTurn() {
   if (hasOther)
     code.ifThen(hasOther, [&] {

@@ -1,0 +1,189 @@
+//===- JsonTokenizer.cpp - Tokenizers as tokenizer.json has them ----------===//
+//
+// The order of the stages is that of the library tokenizers: tokens that stand
+// in a text as they are, the normalizer, tokens in normalised text, the
+// pre-tokenizer, the model; and the decoder.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
+#include "lib/Import/Tokenizers/AddedTokens.h"
+#include "lib/Import/Tokenizers/BytePairTable.h"
+#include "lib/Import/Tokenizers/Json/Readers.h"
+#include "lib/Support/Error.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+/// Whether a component, or one of its parts, is of a type.
+static bool hasPart(const json::Value *value, StringRef list, StringRef type) {
+  const json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object)
+    return false;
+  const json::Array *parts = object->getArray(list);
+  return object->getString("type") == type ||
+         (parts && any_of(*parts, [&](const json::Value &part) {
+            return hasPart(&part, list, type);
+          }));
+}
+
+/// Null if the component is absent or null.
+static const json::Value *findNonNull(const json::Object &object,
+                                      StringRef field) {
+  const json::Value *value = object.get(field);
+  return value && value->kind() != json::Value::Null ? value : nullptr;
+}
+
+/// The pre-tokenizer. PreTrainedTokenizerFast overwrites what a ByteLevel says
+/// of a space in front, unless it is a part of a sequence.
+static Error addWholePreTokenizer(const TokenizerFiles &files,
+                                  const json::Value &value, StageList &stages) {
+  json::Value changed = value;
+  if (json::Object *object = changed.getAsObject();
+      object && object->getString("type") == "ByteLevel")
+    (*object)["add_prefix_space"] = files.isTrue("add_prefix_space");
+  return addPreTokenizer({changed, "pre_tokenizer"}, stages);
+}
+
+/// The tokens of the file and of the others, whose texts become pieces.
+static Expected<AddedTokenTable> addTokens(const JsonTokenizerInput &input,
+                                           ModelPieces &model) {
+  std::vector<std::string> &pieces = model.pieces;
+  PieceIds ids(pieces);
+  auto find = [&](StringRef piece) { return ids.find(piece); };
+  const TokenizerFiles &files = input.files;
+  AddedTokenTable added = addFastTokens(
+      files.whole ? files.wholeAdded : std::vector<AddedTokenForm>(),
+      files.added, input.special, {find, model.count});
+  for (const auto &[id, form] : added.entries) {
+    if (size_t(id) >= pieces.size())
+      pieces.resize(id + 1);
+    if (!pieces[id].empty() && pieces[id] != form.content)
+      return makeError("'" + input.path + "' has the piece '" + pieces[id] +
+                       "' where the token '" + form.content + "' was added");
+    pieces[id] = form.content;
+  }
+  return added;
+}
+
+/// The ids around a text.
+static Error addTemplate(const JsonTokenizerInput &input,
+                         ArrayRef<std::string> pieces, json::Object &manifest) {
+  TextTemplate around;
+  if (const json::Value *processor = findNonNull(input.whole, "post_processor"))
+    if (Error error = readTemplate({*processor, "post_processor"}, around))
+      return error;
+  for (auto &[key, tokens, index] : {std::tuple("bos", &around.before, 0),
+                                     {"eos", &around.after, 0},
+                                     {"language", &around.after, 1}}) {
+    if (size_t(index) >= tokens->size())
+      continue;
+    Expected<int64_t> id = findPiece(pieces, (*tokens)[index], input.path);
+    if (!id)
+      return id.takeError();
+    manifest[key] = *id;
+  }
+  return Error::success();
+}
+
+/// The pieces of ids as they are joined.
+static std::string buildPieceTexts(ArrayRef<std::string> pieces) {
+  SmallVector<StringRef> texts(pieces.begin(), pieces.end());
+  SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
+  return buildTexts(texts, joinings);
+}
+
+static Error addStages(const JsonTokenizerInput &input,
+                       const json::Object &model, const ModelPieces &pieces,
+                       ArrayRef<std::string> texts,
+                       const AddedTokenTable &added, StageList &stages) {
+  constexpr uint32_t both = StageList::kBothSides;
+  const json::Value *normalizer = findNonNull(input.whole, "normalizer"),
+                    *cutter = findNonNull(input.whole, "pre_tokenizer"),
+                    *decoder = findNonNull(input.whole, "decoder");
+  bool isOfBytes = hasPart(cutter, "pretokenizers", "ByteLevel"),
+       joinsBytes = hasPart(decoder, "decoders", "ByteLevel");
+  Component modelPart(*input.whole.get("model"), "model");
+  StringRef type = model.getString("type").value_or("BPE");
+  if (model.getArray("merges") && type == "BPE" && !isOfBytes)
+    return refuseTokenizerField("tokenizer.json", "pre_tokenizer",
+                                cutter ? *cutter : json::Value(nullptr),
+                                "ByteLevel, with byte pairs");
+  if (isOfBytes != joinsBytes || (isOfBytes && !model.getArray("merges")))
+    return refuseTokenizerField(
+        "tokenizer.json", "decoder", decoder ? *decoder : json::Value(nullptr),
+        "ByteLevel, if the pre-tokenizer is it and the model has byte pairs");
+
+  stages.add(format::kRepairText, both);
+  std::string tokens = buildAddedTokens(added);
+  if (!added.entries.empty())
+    stages.add(format::kFindTokens, both, tokens);
+  if (normalizer)
+    if (Error error = addNormalizer({*normalizer, "normalizer"}, stages))
+      return error;
+  if (!added.entries.empty())
+    stages.add(format::kFindNormalizedTokens, both, tokens);
+  if (cutter)
+    if (Error error = addWholePreTokenizer(input.files, *cutter, stages))
+      return error;
+  if (Error error = addModel(modelPart, model, pieces, input.path, stages))
+    return error;
+  stages.add(format::kTexts, format::kUsedToJoin,
+             joinsBytes ? buildByteTexts({texts.vec(), {}})
+                        : buildPieceTexts(texts));
+  if (decoder)
+    return addDecoder({*decoder, "decoder"}, stages);
+  addPlainDecoder(stages);
+  return Error::success();
+}
+
+/// For people.
+static StringRef kindOf(const json::Object &model) {
+  if (model.getArray("merges"))
+    return "byte-level";
+  return model.getString("type") == "WordLevel" ? "words" : "wordpiece";
+}
+
+Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
+  const json::Object *model = input.whole.getObject("model");
+  if (!model)
+    return makeError("'" + input.path + "' has no model");
+  StringRef type = model->getString("type").value_or("");
+  if (model->getArray("vocab") || type == "Unigram")
+    return refuseTokenizerField(
+        "tokenizer.json", "model.type", type,
+        "BPE over bytes, WordLevel, WordPiece; or a "
+        "SentencePiece file with a class that reads it");
+  Expected<ModelPieces> pieces =
+      readModelPieces(*model, input.path, input.vocabulary);
+  if (!pieces)
+    return pieces.takeError();
+  if (Error error = checkTokenizerConfig(input.files, /*isSlow=*/false))
+    return std::move(error);
+  ModelPieces all = *pieces;
+  Expected<AddedTokenTable> added = addTokens(input, all);
+  if (!added)
+    return added.takeError();
+  ImportedTokenizer tokenizer;
+  tokenizer.manifest =
+      json::Object{{"kind", kindOf(*model)}, {"special", idsOfSpecial(*added)}};
+  if (Error error = addTemplate(input, all.pieces, tokenizer.manifest))
+    return std::move(error);
+  if (std::optional<StringRef> unknown = model->getString("unk_token")) {
+    Expected<int64_t> id = findPiece(all.pieces, *unknown, input.path);
+    if (!id)
+      return id.takeError();
+    tokenizer.manifest["unknown"] = *id;
+  }
+  if (input.files.isTrue("clean_up_tokenization_spaces"))
+    tokenizer.manifest["clean_up"] = 1;
+  StageList stages;
+  if (Error error =
+          addStages(input, *model, *pieces, all.pieces, *added, stages))
+    return std::move(error);
+  tokenizer.setStages(stages);
+  return tokenizer;
+}
+
+} // namespace heddle

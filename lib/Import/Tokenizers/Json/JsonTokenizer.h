@@ -1,0 +1,30 @@
+//===- JsonTokenizer.h - Tokenizers as tokenizer.json has them --*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_JSON_JSONTOKENIZER_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_JSON_JSONTOKENIZER_H
+
+#include "lib/Import/Tokenizers/TokenizerFiles.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
+
+namespace heddle {
+
+/// What a tokenizer's class says of its folder.
+struct JsonTokenizerInput {
+  const TokenizerFiles &files;
+  /// tokenizer.json, or what transformers makes of other files.
+  const llvm::json::Object &whole;
+  /// Of the file with the pieces, for errors.
+  std::string path;
+  /// How many ids the source has.
+  int64_t vocabulary;
+  /// The special tokens of the class, in its order.
+  std::vector<SpecialToken> special;
+};
+
+/// What is not supported is an UnsupportedTokenizer.
+llvm::Expected<ImportedTokenizer>
+readJsonTokenizer(const JsonTokenizerInput &input);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_JSON_JSONTOKENIZER_H

@@ -1,0 +1,148 @@
+//===- PreTokenizers.cpp - Pre-tokenizers of tokenizer.json ---------------===//
+//
+// Nearly all of them cut at the matches of some pattern.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/Tokenizers/Characters/CharacterMap.h"
+#include "lib/Import/Tokenizers/Json/Pattern.h"
+#include "lib/Import/Tokenizers/Json/Readers.h"
+#include "lib/Import/Tokenizers/Patterns/PatternTable.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+static constexpr uint32_t kBoth = StageList::kBothSides;
+
+static void addSplit(uint32_t behavior, bool inverts, StringRef pattern,
+                     StageList &stages) {
+  stages.addHeader(format::kSplitMatches, kBoth,
+                   format::SplitHeader{behavior, inverts}, pattern);
+}
+
+/// The field "behavior".
+static Expected<uint32_t> readBehavior(Component &component,
+                                       StringRef byDefault) {
+  static constexpr std::pair<StringLiteral, uint32_t> names[] = {
+      {"Isolated", format::kIsolates},
+      {"Removed", format::kRemoves},
+      {"MergedWithPrevious", format::kMergesBefore},
+      {"MergedWithNext", format::kMergesBehind},
+      {"Contiguous", format::kJoinsMatches}};
+  std::string name = component.text("behavior", byDefault);
+  for (const auto &[known, behavior] : names)
+    if (name == known)
+      return behavior;
+  return component.refuse("behavior", "Isolated, Removed, MergedWithPrevious, "
+                                      "MergedWithNext, Contiguous");
+}
+
+static Error addPatternSplit(Component component, StageList &stages) {
+  Expected<uint32_t> behavior = readBehavior(component, "");
+  if (!behavior)
+    return behavior.takeError();
+  Expected<std::string> pattern = readPattern(component);
+  if (!pattern)
+    return pattern.takeError();
+  bool inverts = component.boolean("invert", false);
+  if (Error error = component.finish())
+    return error;
+  addSplit(*behavior, inverts, *pattern, stages);
+  return Error::success();
+}
+
+/// Its flag for offsets does nothing here: the post-processor's counts.
+static Error addByteLevel(Component component, StageList &stages) {
+  bool addsSpace = component.boolean("add_prefix_space", true),
+       usesPattern = component.boolean("use_regex", true);
+  component.boolean("trim_offsets", true);
+  if (Error error = component.finish())
+    return error;
+  if (addsSpace)
+    stages.add(format::kAddSpace, kBoth);
+  if (usesPattern)
+    addSplit(format::kIsolates, /*inverts=*/false, buildGpt2Pattern(), stages);
+  return Error::success();
+}
+
+static Error addPunctuation(Component component, StageList &stages) {
+  Expected<uint32_t> behavior = readBehavior(component, "Isolated");
+  if (!behavior)
+    return behavior.takeError();
+  if (Error error = component.finish())
+    return error;
+  addSplit(*behavior, /*inverts=*/false,
+           buildSetTable(punctuation(), /*repeats=*/false), stages);
+  return Error::success();
+}
+
+static Error addDigits(Component component, StageList &stages) {
+  bool isEach = component.boolean("individual_digits", false);
+  if (Error error = component.finish())
+    return error;
+  addSplit(isEach ? format::kIsolates : format::kJoinsMatches,
+           /*inverts=*/false, buildSetTable(digits(), /*repeats=*/false),
+           stages);
+  return Error::success();
+}
+
+static Error addDelimiter(Component component, StageList &stages) {
+  std::string delimiter = component.text("delimiter", "");
+  Expected<std::string> pattern = buildTextTable(delimiter);
+  if (delimiter.empty() || !pattern) {
+    consumeError(pattern.takeError());
+    return component.refuse("delimiter", "a character");
+  }
+  if (Error error = component.finish())
+    return error;
+  addSplit(format::kRemoves, /*inverts=*/false, *pattern, stages);
+  return Error::success();
+}
+
+Error addPreTokenizer(Component component, StageList &stages) {
+  StringRef type = component.type();
+  if (type == "Sequence") {
+    if (Error error = component.forEach("pretokenizers", [&](Component part) {
+          return addPreTokenizer(part, stages);
+        }))
+      return error;
+    return component.finish();
+  }
+  auto removed = [&](const CodePointSet &set) {
+    addSplit(format::kRemoves, /*inverts=*/false,
+             buildSetTable(set, /*repeats=*/true), stages);
+  };
+  if (type == "BertPreTokenizer") {
+    removed(bertSpaces());
+    addSplit(format::kIsolates, /*inverts=*/false,
+             buildSetTable(bertPunctuation(), /*repeats=*/false), stages);
+    return component.finish();
+  }
+  if (type == "WhitespaceSplit") {
+    removed(bertSpaces());
+    return component.finish();
+  }
+  if (type == "Whitespace") {
+    CodePointSet words = rustWordCharacters();
+    CodePointSet others = words.unite(bertSpaces()).complement();
+    addSplit(format::kRemoves, /*inverts=*/true,
+             buildSetTable({words, others}, /*repeats=*/true), stages);
+    return component.finish();
+  }
+  if (type == "Split")
+    return addPatternSplit(component, stages);
+  if (type == "ByteLevel")
+    return addByteLevel(component, stages);
+  if (type == "Punctuation")
+    return addPunctuation(component, stages);
+  if (type == "Digits")
+    return addDigits(component, stages);
+  if (type == "CharDelimiterSplit")
+    return addDelimiter(component, stages);
+  return component.refuse(
+      "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, Punctuation, "
+      "Sequence, Split, Whitespace, WhitespaceSplit");
+}
+
+} // namespace heddle

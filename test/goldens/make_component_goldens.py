@@ -1,0 +1,213 @@
+"""Writes components/: small tokenizers of many components, and what they make of texts.
+
+usage: make_component_goldens.py
+
+`NAME.json` is a tokenizer, `texts.json` a list of texts, `NAME.tokens.json` for each text
+its ids and the characters that each of them stands for; and `NAME.joined.json` lists of
+ids with their texts. The oracle is the package tokenizers.
+"""
+
+import json
+import pathlib
+import random
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
+from tokenizers import pre_tokenizers, trainers
+
+FOLDER = pathlib.Path(__file__).parent / "components"
+SENTENCES = [
+    "The quick brown fox, doesn't it? We've seen they're here; 1,234.56% of it.",
+    "Ação, coração às três e meia: naïve Ångström ÅÉÎÕÜ Straße ǅ İstanbul ΟΔΟΣ",
+    "Быстрая коричневая лиса й ё Ё прыгает",
+    "敏捷的棕色狐狸跳过了懒狗。素早い茶色の狐は 한국어 각 값 ﷺ ㍿ ﬁ ½ Ⅷ ² ٣٤٥ १२३",
+    "a\u0301\u0323 e\u0327\u0301 \u1100\u1161\u11a8 \u0915\u093c ½\u0350 ｶﾞ ﾊﾟ",
+    "x\u200bz \u00ad \ufeff \ufffd \u0000 \u0085 \u2028 \u3000 \u00a0y\u2003 \ue000 \u0378",
+    "the-final--countdown- 12345 a1b2 $+<=>^`|~ «quoted» ‹x› €5 _under_score_",
+    "👩‍👩‍👧‍👦 🇵🇹 👍🏽 ☃️ \U0001d165\U0001d16d\u0316 \u302e\u302f \u0f71\u0f72\u0f74",
+    "[MASK] <x> <X> [SEP]the <y>fox <Y> </s> <a b>",
+]
+SPACES = [" ", "  ", "   ", "\t", "\n", "\r\n", "\u00a0", "\u3000", "\u2003 ", " \u2028"]
+
+
+def texts():
+    rng = random.Random(1)
+    lines = [*SENTENCES, "", " ", "\n"]
+    words = [word for sentence in SENTENCES for word in sentence.split(" ")]
+    ranges = [(0x20, 0x7F), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x530)]
+    ranges += [(0x590, 0xE00), (0xAC00, 0xAD00), (0x1100, 0x1200), (0x1E00, 0x2070)]
+    ranges += [(0x3040, 0x3100), (0x4E00, 0x4E80), (0xF900, 0xFB10), (0x1F600, 0x1F640)]
+    for _ in range(120):
+        parts = []
+        for _ in range(rng.randint(1, 8)):
+            low, high = rng.choice(ranges)
+            drawn = "".join(chr(rng.randrange(low, high)) for _ in range(3))
+            parts += [rng.choice([rng.choice(words), drawn]), rng.choice(SPACES + [""])]
+        lines.append("".join(parts))
+    return lines
+
+
+def bert_like(vocabulary):
+    return models.WordPiece(vocabulary, unk_token="[UNK]")
+
+
+def pieces():
+    """Word pieces: characters of the texts, and starts and ends of their words."""
+    characters = sorted({c for s in SENTENCES for c in s if not c.isspace()} - {"\0"})
+    characters += sorted({c.lower()[0] for c in characters} - set(characters))
+    starts = ["the", "qui", "bro", "fox", "doesn", "we", "coracao", "acao", "123", "лис"]
+    rests = ["ck", "wn", "ing", "es", "tr", "23", "45", "ая", "на", "ive"]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters[: len(characters) // 2 * 2]]
+    words += [f"##{c}" for c in characters] + starts + [f"##{r}" for r in rests]
+    return {word: i for i, word in enumerate(dict.fromkeys(words))}
+
+
+def words():
+    found = {"[UNK]": 0}
+    for sentence in SENTENCES:
+        for word in sentence.lower().replace("-", " - ").split():
+            if "\0" not in word:
+                found.setdefault(word, len(found))
+    return found
+
+
+def byte_pairs():
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+    tokenizer.train_from_iterator(SENTENCES * 3, trainer)
+    return tokenizer.model
+
+
+def make(model, normalizer=None, pre_tokenizer=None, decoder=None, added=()):
+    tokenizer = Tokenizer(model)
+    if normalizer:
+        tokenizer.normalizer = normalizer
+    if pre_tokenizer:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    if decoder:
+        tokenizer.decoder = decoder
+    for token in added:
+        (tokenizer.add_special_tokens if token.special else tokenizer.add_tokens)([token])
+    return tokenizer
+
+
+def tokenizers():
+    n, p = normalizers, pre_tokenizers
+    marks = [
+        AddedToken("[MASK]", lstrip=True, special=True),
+        AddedToken("[SEP]", special=True),
+        AddedToken("<x>", rstrip=True),
+        AddedToken("<y>", single_word=True),
+        AddedToken("<A B>", normalized=True),
+    ]
+    wordpiece = decoders.WordPiece()
+    yield "bert", make(
+        bert_like(pieces()), n.BertNormalizer(), p.BertPreTokenizer(), wordpiece, marks
+    )
+    yield "bert-cased", make(
+        bert_like(pieces()),
+        n.BertNormalizer(lowercase=False, handle_chinese_chars=False),
+        p.BertPreTokenizer(),
+        decoders.WordPiece(cleanup=False),
+    )
+    yield "bert-accents", make(
+        bert_like(pieces()),
+        n.BertNormalizer(lowercase=True, strip_accents=False, clean_text=False),
+        p.BertPreTokenizer(),
+        wordpiece,
+    )
+    yield "words", make(
+        models.WordLevel(words(), unk_token="[UNK]"),
+        n.Sequence([n.NFC(), n.Lowercase()]),
+        p.Whitespace(),
+        added=marks,
+    )
+    short = models.WordPiece(pieces(), unk_token="[UNK]", max_input_chars_per_word=5)
+    yield "nfkc", make(
+        short, n.NFKC(), p.Sequence([p.WhitespaceSplit(), p.Punctuation("merged_with_previous")])
+    )
+    yield "nfd", make(
+        bert_like(pieces()),
+        n.Sequence([n.NFD(), n.StripAccents()]),
+        p.Sequence([p.WhitespaceSplit(), p.Digits(individual_digits=True)]),
+    )
+    yield "nfkd", make(
+        bert_like(pieces()),
+        n.Sequence([n.NFKD(), n.Lowercase()]),
+        p.Sequence([p.Whitespace(), p.Digits()]),
+    )
+    yield "replaced", make(
+        bert_like(pieces()),
+        n.Sequence(
+            [
+                n.Nmt(),
+                n.Strip(left=True, right=False),
+                n.Replace(Regex(r"\s+"), "-"),
+                n.Replace("--", "the"),
+                n.Prepend("qui"),
+            ]
+        ),
+        p.CharDelimiterSplit("-"),
+        added=marks,
+    )
+    for behavior in ("removed", "merged_with_previous", "merged_with_next", "contiguous"):
+        yield f"split-{behavior}", make(
+            bert_like(pieces()),
+            n.Lowercase(),
+            p.Sequence(
+                [
+                    p.Split(Regex(r"\p{P}"), behavior),
+                    p.Split(Regex(r"[\p{L}\p{N}]+"), "removed", invert=True),
+                    p.Split(Regex(r"\d|[aeiou]"), behavior, invert=behavior == "contiguous"),
+                ]
+            ),
+        )
+    yield "bytes", make(
+        byte_pairs(),
+        n.NFC(),
+        p.Sequence([p.Digits(individual_digits=True), p.ByteLevel(add_prefix_space=False)]),
+        decoders.ByteLevel(),
+        marks,
+    )
+    llama = (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+    yield "bytes-split", make(
+        byte_pairs(),
+        None,
+        p.Sequence([p.Split(Regex(llama), "isolated"), p.ByteLevel(True, use_regex=False)]),
+        decoders.ByteLevel(),
+        marks,
+    )
+
+
+def write(name, value):
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    (FOLDER / name).write_text(text + "\n")
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    lines = texts()
+    write("texts.json", lines)
+    rng = random.Random(2)
+    for name, tokenizer in tokenizers():
+        write(f"{name}.json", json.loads(tokenizer.to_str()))
+        # Ids, then the characters from where to where.
+        tokens = []
+        for line in lines:
+            encoding = tokenizer.encode(line, add_special_tokens=False)
+            tokens.append([encoding.ids, [i for span in encoding.offsets for i in span]])
+        write(f"{name}.tokens.json", tokens)
+        size = tokenizer.get_vocab_size()
+        drawn = [[rng.randrange(size) for _ in range(rng.randint(0, 12))] for _ in range(40)]
+        write(f"{name}.joined.json", [[ids, tokenizer.decode(ids)] for ids in drawn])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+//===- ComponentTests.cpp - Components of tokenizer.json ------------------===//
+//
+// Ids, the characters that tokens stand for, and joined texts are those of the
+// library tokenizers, see test/goldens/make_component_goldens.py.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TokenizerLoader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+using llvm::json::Array;
+using Ids = std::vector<int32_t>;
+
+namespace {
+
+llvm::json::Value readGolden(const std::string &name) {
+  auto parsed =
+      llvm::json::parse(readFile(HEDDLE_GOLDENS "/components/" + name));
+  EXPECT_TRUE(bool(parsed)) << name;
+  return parsed ? *parsed : llvm::json::Value(nullptr);
+}
+
+std::vector<int64_t> numbersOf(const llvm::json::Value &list) {
+  std::vector<int64_t> numbers;
+  for (const llvm::json::Value &number : *list.getAsArray())
+    numbers.push_back(*number.getAsInteger());
+  return numbers;
+}
+
+class ComponentTest : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    TemporaryFolder folder;
+    folder.write("tokenizer.json",
+                 readFile(std::string(HEDDLE_GOLDENS "/components/") +
+                          GetParam() + ".json"));
+    folder.write("tokenizer_config.json",
+                 R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+    auto imported = readFolderTokenizer(folder.path(), "", 1);
+    ASSERT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    ASSERT_EQ(imported->manifest.getString("reason").value_or(""), "");
+    std::vector<int32_t> special;
+    for (int64_t id : numbersOf(*imported->manifest.get("special")))
+      special.push_back(int32_t(id));
+    section = imported->sections[0].bytes;
+    auto parsed = TokenizerStages::parse(section, special);
+    ASSERT_TRUE(parsed.ok()) << parsed.message();
+    stages = std::move(*parsed);
+  }
+
+  std::string section;
+  std::optional<TokenizerStages> stages;
+};
+
+TEST_P(ComponentTest, CutsAsTheLibrary) {
+  auto texts = readGolden("texts.json"),
+       tokens = readGolden(std::string(GetParam()) + ".tokens.json");
+  for (auto [line, golden] :
+       llvm::zip_equal(*texts.getAsArray(), *tokens.getAsArray())) {
+    std::string text = line.getAsString()->str();
+    std::vector<Piece> pieces;
+    stages->cut(text, TokenizerStages::Side::Source, /*tracks=*/true, pieces);
+    // The character that each byte is one of.
+    std::vector<int64_t> characters;
+    for (char byte : text)
+      characters.push_back((characters.empty() ? -1 : characters.back()) +
+                           ((byte & 0xC0) != 0x80));
+    std::vector<int64_t> ids, spans;
+    for (const Piece &piece : pieces) {
+      auto [begin, end] = piece.range;
+      ids.push_back(piece.id);
+      spans.push_back(begin < text.size() ? characters[begin]
+                                          : characters.back() + 1);
+      spans.push_back(end ? characters[end - 1] + 1 : 0);
+    }
+    const Array &pair = *golden.getAsArray();
+    ASSERT_EQ(ids, numbersOf(pair[0])) << text;
+    ASSERT_EQ(spans, numbersOf(pair[1])) << text;
+  }
+}
+
+TEST_P(ComponentTest, JoinsAsTheLibrary) {
+  auto golden = readGolden(std::string(GetParam()) + ".joined.json");
+  for (const llvm::json::Value &entry : *golden.getAsArray()) {
+    const Array &pair = *entry.getAsArray();
+    std::vector<int32_t> ids;
+    for (int64_t id : numbersOf(pair[0]))
+      ids.push_back(int32_t(id));
+    ASSERT_EQ(stages->join(ids), *pair[1].getAsString())
+        << testing::PrintToString(ids);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What a class makes of the files
+//===----------------------------------------------------------------------===//
+
+/// A folder of BERT's tokenizer, and a text that only some normalizers change.
+/// Ids are those of the fast tokenizers of transformers 4.57.6.
+class WordPieceFolder : public testing::Test {
+protected:
+  /// The ids of the text with a configuration.
+  Ids idsWith(const std::string &config, const char *byDefault) {
+    folder.write("tokenizer_config.json", config);
+    auto imported = readFolderTokenizer(folder.path(), byDefault, 1);
+    EXPECT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    EXPECT_EQ(imported->manifest.getString("reason").value_or(""), "");
+    LoadedTokenizer tokenizer(*imported, 1000);
+    EXPECT_TRUE(bool(tokenizer)) << tokenizer.message();
+    return tokenizer.encode("\u00c9A e\u4e00 [MASK]");
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(WordPieceFolder, OfVocabTxt) {
+  folder.write("vocab.txt",
+               "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ne\n\n##a\n\u00c9\n##A\n"
+               "\u00e9\n\u4e00\nsmall words\n##\u4e00\r\n<s>\n</s>\n<pad>\n"
+               "<mask>");
+  EXPECT_EQ(idsWith("{}", "BertTokenizer"), (Ids{2, 5, 7, 5, 11, 4, 3}));
+  EXPECT_EQ(idsWith(R"({"do_lower_case": false})", "BertTokenizer"),
+            (Ids{2, 8, 9, 5, 11, 4, 3}));
+  EXPECT_EQ(idsWith(R"({"strip_accents": false})", "BertTokenizer"),
+            (Ids{2, 10, 7, 5, 11, 4, 3}));
+  EXPECT_EQ(idsWith(R"({"tokenize_chinese_chars": false})", "BertTokenizer"),
+            (Ids{2, 5, 7, 5, 13, 4, 3}));
+  EXPECT_EQ(idsWith(R"({"cls_token": "[SEP]", "unk_token": "[PAD]"})",
+                    "ElectraTokenizer"),
+            (Ids{3, 5, 7, 5, 11, 4, 3}));
+  EXPECT_EQ(idsWith(R"({"tokenizer_class": "MPNetTokenizerFast"})", ""),
+            (Ids{14, 5, 7, 5, 11, 1, 1, 1, 15}));
+  folder.write("vocab.txt", "[PAD]\n\xFF\n");
+  auto damaged = readFolderTokenizer(folder.path(), "BertTokenizer", 1);
+  std::string sentence = llvm::toString(damaged.takeError());
+  EXPECT_EQ(sentence.substr(sentence.find("vocab.txt")),
+            "vocab.txt' has no UTF-8 in line 2");
+}
+
+TEST_F(WordPieceFolder, OfTokenizerJsonWithAnotherNormalizer) {
+  folder.write("tokenizer.json", R"({"added_tokens": [],
+    "normalizer": {"type": "BertNormalizer", "lowercase": false,
+      "clean_text": true, "handle_chinese_chars": false, "strip_accents": null},
+    "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": null,
+    "post_processor": null, "model": {"type": "WordPiece", "unk_token": "[UNK]",
+      "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4,
+                "x": 6, "y": 10, "z": 12, "e": 5, "##a": 7, "\u00c9": 8,
+                "##A": 9, "\u4e00": 11, "##\u4e00": 13}}})");
+  EXPECT_EQ(idsWith("{}", "BertTokenizer"), (Ids{5, 7, 5, 11, 4}));
+  EXPECT_EQ(idsWith(R"({"do_lower_case": false})", "BertTokenizer"),
+            (Ids{8, 9, 5, 11, 4}));
+  // MPNet leaves Chinese characters to the file.
+  EXPECT_EQ(idsWith("{}", "MPNetTokenizer"), (Ids{5, 7, 5, 13, 1, 1, 1}));
+  EXPECT_EQ(idsWith(R"({"tokenizer_class": "PreTrainedTokenizerFast"})", ""),
+            (Ids{8, 9, 5, 13, 1, 1, 1}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Tokenizers, ComponentTest,
+                         testing::Values("bert", "bert-accents", "bert-cased",
+                                         "bytes", "bytes-split", "nfd", "nfkc",
+                                         "nfkd", "replaced", "split-contiguous",
+                                         "split-merged_with_next",
+                                         "split-merged_with_previous",
+                                         "split-removed", "words"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+} // namespace
