@@ -1,6 +1,7 @@
 //===- StageList.cpp - Writes the stages of a tokenizer -------------------===//
 //
-// The list comes first, then the tables; the layout is that of TokenizerFormat.h.
+// The list comes first, then the tables; the layout is that of
+// TokenizerFormat.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,8 @@
 //===- CutWords.cpp - Each part is a piece --------------------------------===//
+//
+// The model WordLevel of the library tokenizers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/TokenizerFormat.h"

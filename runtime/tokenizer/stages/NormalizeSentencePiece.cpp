@@ -1,7 +1,7 @@
 //===- NormalizeSentencePiece.cpp - Text as SentencePiece cuts it ---------===//
 //
-// What the rules and flags of a SentencePiece model make of a text; TextRules.cpp
-// has the steps.
+// What the rules and flags of a SentencePiece model make of a text;
+// TextRules.cpp has the steps.
 //
 //===----------------------------------------------------------------------===//
 

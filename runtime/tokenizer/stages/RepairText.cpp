@@ -1,7 +1,7 @@
 //===- RepairText.cpp - U+FFFD for what is no UTF-8 -----------------------===//
 //
-// Every tokenizer but SentencePiece and tables of characters begins with it: the
-// stages behind it see well-formed UTF-8.
+// Every tokenizer but SentencePiece and tables of characters begins with it:
+// the stages behind it see well-formed UTF-8.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- ReplaceClusters.cpp - Precompiled of the library tokenizers --------===//
 //
-// The rules are those of a SentencePiece model, but clusters of characters decide
-// which one matches; TextRules.cpp has the steps.
+// The rules are those of a SentencePiece model, but clusters of characters
+// decide which one matches; TextRules.cpp has the steps.
 //
 //===----------------------------------------------------------------------===//
 

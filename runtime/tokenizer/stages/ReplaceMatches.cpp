@@ -1,4 +1,9 @@
 //===- ReplaceMatches.cpp - Another text for matches of a pattern ---------===//
+//
+// `Replace` of the library tokenizers: the text stands for itself, and has no
+// references to groups.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/TextPattern.h"

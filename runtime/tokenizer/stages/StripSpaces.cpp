@@ -1,4 +1,8 @@
 //===- StripSpaces.cpp - White space at the ends of a text ----------------===//
+//
+// `Strip` of the library tokenizers: a part that is white space alone goes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/AddedTokens.h"

@@ -1,4 +1,9 @@
 //===- Component.cpp - An object of tokenizer.json ------------------------===//
+//
+// A field counts as read when somebody has asked for it, whether it is there
+// or not.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/Json/Component.h"
 #include "llvm/ADT/STLExtras.h"

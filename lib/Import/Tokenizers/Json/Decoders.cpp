@@ -1,4 +1,9 @@
 //===- Decoders.cpp - Decoders of tokenizer.json --------------------------===//
+//
+// A decoder joins the texts of pieces. Those of chains of decoders are
+// refused.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/Json/Readers.h"
 
