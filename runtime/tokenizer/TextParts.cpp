@@ -11,8 +11,10 @@
 using namespace heddle;
 
 TextPart TextPart::slice(size_t from, size_t to) const {
+  uint32_t first = origins && from < text.size() ? origins[from].begin
+                                                 : begin + uint32_t(from);
   return {text.substr(from, to - from), origins ? origins + from : nullptr,
-          begin + uint32_t(from)};
+          first};
 }
 
 TextRange TextPart::originOf(size_t from, size_t to) const {
@@ -34,7 +36,7 @@ void TextWriter::track(size_t from, size_t to) {
 
 TextPart TextParts::take(TextWriter &writer) {
   texts.push_front(std::move(writer.text));
-  TextPart made{texts.front()};
+  TextPart made{texts.front(), nullptr, writer.begin};
   if (isTracked) {
     origins.push_front(std::move(writer.origins));
     made.origins = origins.front().data();

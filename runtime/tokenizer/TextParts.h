@@ -35,6 +35,7 @@ struct TextPart {
   /// For each byte where it came from. If null, the bytes stand side by side in
   /// the text that the user wrote, from `begin` on.
   const TextRange *origins = nullptr;
+  /// Where the first byte came from, even if nobody asks for the others.
   uint32_t begin = 0;
   int32_t id = -1;
 
@@ -53,12 +54,14 @@ public:
 
   /// The bytes [from, to) of the part as they are.
   void keep(size_t from, size_t to) {
+    note(from);
     text.append(part.text, from, to - from);
     if (tracks)
       trackKept(from, to);
   }
   /// Other bytes in place of these.
   void replace(size_t from, size_t to, std::string_view made) {
+    note(from);
     text += made;
     if (tracks)
       track(from, to);
@@ -70,6 +73,7 @@ public:
   /// The ASCII characters [from, to) of the part, each as the one that a table
   /// has for it.
   void translate(size_t from, size_t to, const char (&table)[128]) {
+    note(from);
     for (size_t at = from; at < to; ++at)
       text += table[static_cast<unsigned char>(part.text[at])];
     if (tracks)
@@ -89,9 +93,17 @@ private:
 
   void trackKept(size_t from, size_t to);
   void track(size_t from, size_t to);
+  /// What is written first says where the text begins.
+  void note(size_t from) {
+    if (text.empty())
+      begin = part.origins && from < part.text.size()
+                  ? part.origins[from].begin
+                  : part.begin + uint32_t(from);
+  }
 
   const TextPart &part;
   bool tracks;
+  uint32_t begin = 0;
   std::string text;
   std::vector<TextRange> origins;
 };

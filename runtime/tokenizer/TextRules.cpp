@@ -117,6 +117,21 @@ void TextRules::normalize(const TextPart &part, TextWriter &writer) const {
 // As the library tokenizers
 //===----------------------------------------------------------------------===//
 
+/// Writes a text in place of the bytes [begin, end): its characters come from
+/// theirs, one by one, and those that are left from the last one.
+static void replaceEach(std::string_view text, size_t begin, size_t end,
+                        std::string_view made, TextWriter &writer) {
+  size_t last = begin, next = begin;
+  while (!made.empty()) {
+    std::string_view rest = text.substr(next, end - next);
+    if (!rest.empty()) {
+      last = next;
+      next += takeCharacter(rest).size();
+    }
+    writer.replace(last, next, takeCharacter(made));
+  }
+}
+
 bool TextRules::replaceClusters(const TextPart &part,
                                 TextWriter &writer) const {
   if (!rules.hasKeys())
@@ -130,7 +145,7 @@ bool TextRules::replaceClusters(const TextPart &part,
     if (!rule.length || size_t(rule.value) >= replacements.size())
       return false;
     writer.keep(done, begin);
-    writer.replace(begin, end, replacements.data() + rule.value);
+    replaceEach(text, begin, end, replacements.data() + rule.value, writer);
     done = end;
     return true;
   };

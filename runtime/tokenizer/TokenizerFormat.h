@@ -139,8 +139,15 @@ static_assert(sizeof(SplitHeader) == 8);
 inline constexpr uint32_t kIsolates = 0, kRemoves = 1, kMergesBefore = 2,
                           kMergesBehind = 3, kJoinsMatches = 4;
 
-/// Spaces become U+2581, and one stands in front of each part. No table.
+/// Spaces become a mark. MarkHeader, then the mark.
 inline constexpr uint32_t kMarkSpaces = 11;
+struct MarkHeader {
+  /// Which parts that begin with no mark get one.
+  uint32_t scheme;
+  uint32_t markBytes;
+};
+static_assert(sizeof(MarkHeader) == 8);
+inline constexpr uint32_t kMarksAll = 0, kMarksFirst = 1, kMarksNone = 2;
 
 /// A part that begins with no space gets one. No table.
 inline constexpr uint32_t kAddSpace = 12;
@@ -202,7 +209,8 @@ inline constexpr uint32_t kPatternBlock = 256,
 
 /// Pieces with scores. PiecesHeader, u32 pieces[pieceUnits], a double array of
 /// the pieces with PieceValues, u32 symbols[symbolUnits], one of those that the
-/// user defined, f32 scores[pieceCount].
+/// user defined, f32 scores[pieceCount]; f64 of kUnigramOfDoubles, of which
+/// both counts of units are even.
 inline constexpr uint32_t kCutByScores = 32;
 struct PiecesHeader {
   /// kUnigram, kMerges, kConvertedUnigram or kConvertedMerges.
@@ -228,6 +236,8 @@ inline constexpr uint32_t kUnigram = 1, kMerges = 2;
 /// a text of its own: sums of doubles; unknown characters beside each other are
 /// the piece that they spell, if there is one.
 inline constexpr uint32_t kConvertedUnigram = 3, kConvertedMerges = 4;
+/// A unigram model of the library tokenizers: marks of spaces are characters.
+inline constexpr uint32_t kUnigramOfDoubles = 5;
 /// Unknown characters become the pieces of their bytes.
 inline constexpr uint32_t kFallsBackToBytes = 1;
 
@@ -239,14 +249,16 @@ inline constexpr uint32_t kPieceIdBits = 28,
                           kPieceIsUserDefined = 1u << 29;
 
 /// Byte pairs. PairsHeader, u32 mergeBegins[pieceCount + 1], PairMerge
-/// merges[mergeCount], of the left pieces in order, each by its right piece.
+/// merges[mergeCount], of the left pieces in order, each by its right piece,
+/// u32 words[wordUnits], a double array of words that are pieces without
+/// merges.
 inline constexpr uint32_t kCutBytePairs = 33;
 struct PairsHeader {
   uint32_t pieceCount;
   uint32_t mergeCount;
   /// The id of a byte that no piece stands for; -1 if it is left out.
   int32_t unknown;
-  uint32_t reserved;
+  uint32_t wordUnits;
   /// The piece of each byte; -1 for none.
   int32_t byteIds[256];
 };
@@ -258,6 +270,28 @@ struct PairMerge {
   uint32_t result;
 };
 static_assert(sizeof(PairMerge) == 12);
+
+/// Pairs of characters. CharacterPairsHeader, mergeBegins, merges as of byte
+/// pairs, u32 units[4][], double arrays of the characters that are pieces, by
+/// their place in a word, u32 words[wordUnits].
+inline constexpr uint32_t kCutCharacterPairs = 39;
+struct CharacterPairsHeader {
+  uint32_t pieceCount;
+  uint32_t mergeCount;
+  /// The id of an unknown character; -1 if it is left out.
+  int32_t unknown;
+  uint32_t flags;
+  /// Of the first character, of one inside, of the only one, of the last one.
+  uint32_t units[4];
+  uint32_t wordUnits;
+  uint32_t reserved;
+  /// The piece of each byte of an unknown character; -1 for none.
+  int32_t byteIds[256];
+};
+static_assert(sizeof(CharacterPairsHeader) == 1064);
+inline constexpr uint32_t kIsInside = 1, kIsLast = 2;
+/// Flag: unknown characters beside each other are one piece.
+inline constexpr uint32_t kFusesUnknown = 1;
 
 /// Each character is a piece, damage one as well. CharactersHeader, then UTF-8:
 /// the character at index i has the id i, of equal ones the first; that of
@@ -341,8 +375,30 @@ static_assert(sizeof(JoinHeader) == 8);
 /// does.
 inline constexpr uint32_t kDenormalizes = 16, kStripsText = 32;
 
-/// Joins texts, whose U+2581 are spaces but for the first one's. No table.
-inline constexpr uint32_t kJoinMarked = 66;
+/// Joins what steps make of texts, each of the texts of all pieces in turn.
+/// StepsHeader, JoinStep steps[count], then their texts.
+inline constexpr uint32_t kJoinSteps = 66;
+struct StepsHeader {
+  uint32_t count;
+  uint32_t reserved;
+};
+static_assert(sizeof(StepsHeader) == 8);
+struct JoinStep {
+  uint32_t kind;
+  /// Of kStripEnds: how many at the start and at the end.
+  uint32_t atStart, atEnd;
+  /// Of its first text, and of its second one.
+  uint32_t firstBytes, secondBytes;
+};
+static_assert(sizeof(JoinStep) == 20);
+/// kReplaceText: the first text becomes the second one. kSpellBytes: runs of
+/// pieces that spell bytes ("<0x0A>") become these bytes. kFuseAll: all pieces
+/// become one. kStripEnds: the first text is stripped from the ends.
+/// kUnmarkSpaces: the first text becomes a space, in the first piece the second
+/// text. kUnmarkEnds: the first text becomes a space, in the last piece
+/// nothing.
+inline constexpr uint32_t kReplaceText = 1, kSpellBytes = 2, kFuseAll = 3,
+                          kStripEnds = 4, kUnmarkSpaces = 5, kUnmarkEnds = 6;
 
 /// Joins the bytes of texts and repairs them. No table.
 inline constexpr uint32_t kJoinBytes = 67;

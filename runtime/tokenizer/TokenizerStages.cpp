@@ -44,11 +44,12 @@ static constexpr Maker<stages::MadeModel> kModelMakers[] = {
     {format::kCutByScores, stages::makeCutByScores},
     {format::kCutBytePairs, stages::makeCutBytePairs},
     {format::kCutCharacters, stages::makeCutCharacters},
+    {format::kCutCharacterPairs, stages::makeCutCharacterPairs},
     {format::kCutWordPieces, stages::makeCutWordPieces},
     {format::kCutWords, stages::makeCutWords}};
 static constexpr Maker<stages::MadeJoiner> kJoinerMakers[] = {
     {format::kJoinSentencePieces, stages::makeJoinSentencePieces},
-    {format::kJoinMarked, stages::makeJoinMarked},
+    {format::kJoinSteps, stages::makeJoinSteps},
     {format::kJoinBytes, stages::makeJoinBytes},
     {format::kJoinWords, stages::makeJoinWords}};
 

@@ -35,10 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const fuzz::FolderInput folder(
       {"tokenizer.json", "vocab.json", "merges.txt", "special_tokens_map.json",
        "tokenizer_config.json", "added_tokens.json", "source.spm", "target.spm",
-       "sentencepiece.bpe.model", "spiece.model"});
+       "sentencepiece.bpe.model", "spiece.model", "vocab.txt"});
   folder.fill({reinterpret_cast<const char *>(data), size});
-  for (const char *name : {"BartTokenizer", "MarianTokenizer", "MBartTokenizer",
-                           "PegasusTokenizer"}) {
+  for (const char *name :
+       {"BartTokenizer", "BertTokenizer", "MarianTokenizer", "MBartTokenizer",
+        "PegasusTokenizer", "PreTrainedTokenizer"}) {
     auto tokenizer = readFolderTokenizer(folder.path(), name, kVocabulary);
     if (tokenizer)
       cut(tokenizer->sections);

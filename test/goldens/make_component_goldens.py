@@ -4,13 +4,17 @@ usage: make_component_goldens.py
 
 `NAME.json` is a tokenizer, `texts.json` a list of texts, `NAME.tokens.json` for each text
 its ids and the characters that each of them stands for; and `NAME.joined.json` lists of
-ids with their texts. The oracle is the package tokenizers.
+ids with their texts. The oracle is the package tokenizers; sentencepiece makes a table of
+rules.
 """
 
 import json
 import pathlib
 import random
+import tempfile
 
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
 from tokenizers import pre_tokenizers, trainers
 
@@ -70,8 +74,8 @@ def words():
     return found
 
 
-def byte_pairs():
-    tokenizer = Tokenizer(models.BPE())
+def byte_pairs(**options):
+    tokenizer = Tokenizer(models.BPE(**options))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
         vocab_size=400,
@@ -80,6 +84,61 @@ def byte_pairs():
     )
     tokenizer.train_from_iterator(SENTENCES * 3, trainer)
     return tokenizer.model
+
+
+def pairs(size=300, **options):
+    """Pairs of characters of texts whose spaces are marked."""
+    tokenizer = Tokenizer(models.BPE(**options))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    affixes = {
+        "continuing_subword_prefix": options.get("continuing_subword_prefix"),
+        "end_of_word_suffix": options.get("end_of_word_suffix"),
+    }
+    special = ["<unk>"]
+    if options.get("byte_fallback"):
+        special += [f"<0x{byte:02X}>" for byte in range(256)]
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        show_progress=False,
+        special_tokens=special,
+        limit_alphabet=60,
+        **{key: affix for key, affix in affixes.items() if affix},
+    )
+    tokenizer.train_from_iterator(SENTENCES * 3, trainer)
+    return tokenizer.model
+
+
+def unigram(**options):
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=150, show_progress=False, special_tokens=["<unk>"], unk_token="<unk>"
+    )
+    tokenizer.train_from_iterator(SENTENCES[:3] * 3, trainer)
+    state = json.loads(tokenizer.to_str())["model"]
+    vocabulary = [tuple(piece) for piece in state["vocab"]]
+    if options.get("byte_fallback"):
+        vocabulary += [(f"<0x{byte:02X}>", -12.5) for byte in range(256)]
+    return models.Unigram(vocabulary, 0, **options)
+
+
+def rules():
+    """A small table of rules, as SentencePiece's trainer makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder)
+        lines = ["41\t61", "E9\t65", "65 301\t65", "BD\t31 2F 32", "FB01\t66 69", "AD\t"]
+        (path / "rules.tsv").write_text("\n".join(lines) + "\n")
+        (path / "text").write_text("\n".join(SENTENCES[:3]))
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(path / "text"),
+            model_prefix=str(path / "model"),
+            vocab_size=80,
+            normalization_rule_tsv=str(path / "rules.tsv"),
+            minloglevel=2,
+        )
+        model = sentencepiece_model_pb2.ModelProto()
+        model.ParseFromString((path / "model.model").read_bytes())
+        return model.normalizer_spec.precompiled_charsmap
 
 
 def make(model, normalizer=None, pre_tokenizer=None, decoder=None, added=()):
@@ -182,6 +241,58 @@ def tokenizers():
         None,
         p.Sequence([p.Split(Regex(llama), "isolated"), p.ByteLevel(True, use_regex=False)]),
         decoders.ByteLevel(),
+        marks,
+    )
+
+
+    yield from sentence_pieces(marks)
+
+
+def sentence_pieces(marks):
+    """What converters make of SentencePiece models, and pairs of characters."""
+    n, p, d = normalizers, pre_tokenizers, decoders
+    yield "whole-words", make(
+        byte_pairs(ignore_merges=True),
+        None,
+        p.Sequence([p.WhitespaceSplit(), p.ByteLevel(add_prefix_space=True)]),
+        d.ByteLevel(),
+    )
+    llama = d.Sequence([d.Replace("▁", " "), d.ByteFallback(), d.Fuse(), d.Strip(" ", 1, 0)])
+    yield "pairs-fallback", make(
+        pairs(600, unk_token="<unk>", fuse_unk=True, byte_fallback=True),
+        n.Sequence([n.Prepend("▁"), n.Replace(" ", "▁")]),
+        None,
+        llama,
+        marks,
+    )
+    yield "pairs-unknown", make(
+        pairs(unk_token="<unk>", fuse_unk=False), None, p.Metaspace(), d.Metaspace()
+    )
+    yield "pairs-fused", make(
+        pairs(unk_token="<unk>", fuse_unk=True), None, p.Metaspace(split=False), d.Metaspace()
+    )
+    yield "pairs-dropped", make(pairs(), n.Lowercase(), p.Metaspace("#", "never"), None, marks)
+    yield "pairs-prefix", make(
+        pairs(unk_token="<unk>", continuing_subword_prefix="##"), None, p.Whitespace()
+    )
+    yield "pairs-suffix", make(
+        pairs(unk_token="<unk>", end_of_word_suffix="</w>"),
+        n.Sequence([n.NFC(), n.Replace(Regex(r"\s+"), " "), n.Lowercase()]),
+        p.Sequence([p.WhitespaceSplit(), p.Digits(True)]),
+        d.BPEDecoder(),
+    )
+    converted = [n.Precompiled(rules()), n.Strip(False, True), n.Replace(Regex(" {2,}"), "▁")]
+    yield "unigram", make(
+        unigram(), n.Sequence(converted), p.Metaspace(), d.Metaspace(), marks
+    )
+    yield "unigram-first", make(
+        unigram(), n.Nmt(), p.Metaspace("▁", "first", False), d.Metaspace("▁", "never"), marks
+    )
+    yield "unigram-fallback", make(
+        unigram(byte_fallback=True),
+        n.Strip(True, False),
+        p.Sequence([p.FixedLength(7), p.Metaspace("▁", "first")]),
+        d.Sequence([d.Metaspace(), d.ByteFallback(), d.Strip("a", 0, 2)]),
         marks,
     )
 

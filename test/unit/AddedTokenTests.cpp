@@ -187,7 +187,8 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
       " (supported: BartTokenizer, BertTokenizer, DistilBertTokenizer, "
       "ElectraTokenizer, LEDTokenizer, LongformerTokenizer, MBart50Tokenizer, "
       "MBartTokenizer, MPNetTokenizer, MarianTokenizer, MobileBertTokenizer, "
-      "MvpTokenizer, PegasusTokenizer, PreTrainedTokenizer, RobertaTokenizer)";
+      "MvpTokenizer, PegasusTokenizer, PreTrainedTokenizer, RobertaTokenizer; "
+      "others with tokenizer.json, unless they rewrite it)";
   folder.write("config.json", R"({"tokenizer_class": "PhobertTokenizer"})");
   EXPECT_EQ(reasonOf(folder), "'config.json' has 'tokenizer_class' with the "
                               "value \"PhobertTokenizer\"" +
@@ -282,7 +283,7 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
   refuses("post_processor",
           R"({"type": "TemplateProcessing", "single": [], "pair": []})");
   refuses("model.dropout", "0.1");
-  refuses("model.ignore_merges", "true");
+  refuses("model.ignore_merges", "1");
   refuses("model.continuing_subword_prefix", "\"##\"");
   refuses("model.end_of_word_suffix", "\"</w>\"");
   refuses("model.type", "\"New\"");

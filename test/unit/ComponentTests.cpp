@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 #include <gtest/gtest.h>
+#include <random>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -95,6 +96,31 @@ TEST_P(ComponentTest, JoinsAsTheLibrary) {
   }
 }
 
+/// What a damaged table must not do shows as the death of the test.
+TEST_P(ComponentTest, MayBeDamaged) {
+  std::mt19937 random(3);
+  auto texts = readGolden("texts.json");
+  for (int i = 0; i < 150; ++i) {
+    std::string damaged = section;
+    // Half of the changes to the list of stages and the first headers.
+    size_t range =
+        i % 2 ? damaged.size() : std::min<size_t>(600, damaged.size());
+    for (int change = 0; change < 1 + i % 3; ++change)
+      damaged[random() % range] = char(random());
+    auto parsed = TokenizerStages::parse(damaged, {0, 3});
+    if (!parsed.ok())
+      continue;
+    std::vector<Piece> pieces;
+    for (size_t line = 0; line < 12; ++line)
+      parsed->cut((*texts.getAsArray())[line].getAsString()->str(),
+                  TokenizerStages::Side::Source, /*tracks=*/true, pieces);
+    std::vector<int32_t> ids = {-1, 1 << 30};
+    for (const Piece &piece : pieces)
+      ids.push_back(piece.id);
+    parsed->join(ids);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // What a class makes of the files
 //===----------------------------------------------------------------------===//
@@ -159,17 +185,20 @@ TEST_F(WordPieceFolder, OfTokenizerJsonWithAnotherNormalizer) {
             (Ids{8, 9, 5, 13, 1, 1, 1}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Tokenizers, ComponentTest,
-                         testing::Values("bert", "bert-accents", "bert-cased",
-                                         "bytes", "bytes-split", "nfd", "nfkc",
-                                         "nfkd", "replaced", "split-contiguous",
-                                         "split-merged_with_next",
-                                         "split-merged_with_previous",
-                                         "split-removed", "words"),
-                         [](const auto &info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Tokenizers, ComponentTest,
+    testing::Values("bert", "bert-accents", "bert-cased", "bytes",
+                    "bytes-split", "nfd", "nfkc", "nfkd", "pairs-dropped",
+                    "pairs-fallback", "pairs-fused", "pairs-prefix",
+                    "pairs-suffix", "pairs-unknown", "replaced",
+                    "split-contiguous", "split-merged_with_next",
+                    "split-merged_with_previous", "split-removed", "unigram",
+                    "unigram-fallback", "unigram-first", "whole-words",
+                    "words"),
+    [](const auto &info) {
+      std::string name = info.param;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 } // namespace

@@ -23,10 +23,10 @@ static constexpr std::pair<StringLiteral, StringLiteral> kSpecialTokens[] = {
     {"sep_token", "</s>"},   {"pad_token", "<pad>"}, {"cls_token", "<s>"},
     {"mask_token", "<mask>"}};
 
-/// The special tokens of the class, in its order. A class without a model of
-/// its own has those of the files alone.
-static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files) {
-  bool isGeneric = StringRef(files.className).starts_with("PreTrained");
+/// The special tokens of the class, in its order; of a class that is not known
+/// those of the files alone.
+static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
+                                             bool isGeneric = false) {
   std::vector<SpecialToken> special;
   for (const auto &[field, text] : kSpecialTokens) {
     if (isGeneric && !files.special.count(field.str()))
@@ -111,6 +111,15 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
   if (!whole)
     return whole.takeError();
   return read(*whole, "vocab.json");
+}
+
+Expected<ImportedTokenizer> readWholeTokenizer(const TokenizerFiles &files,
+                                               int64_t vocabulary) {
+  if (!files.whole)
+    return ImportedTokenizer();
+  return readJsonTokenizer({files, *files.whole, files.path("tokenizer.json"),
+                            vocabulary,
+                            listSpecial(files, /*isGeneric=*/true)});
 }
 
 } // namespace heddle

@@ -19,6 +19,11 @@ namespace heddle {
 llvm::Expected<ImportedTokenizer>
 readByteLevelTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
+/// The tokenizer of `tokenizer.json` as it stands there, of any kind; a folder
+/// without the file has none.
+llvm::Expected<ImportedTokenizer>
+readWholeTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_IMPORT_TOKENIZERS_BYTELEVELTOKENIZER_H

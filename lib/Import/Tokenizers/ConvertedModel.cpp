@@ -7,6 +7,7 @@
 
 #include "lib/Import/Tokenizers/ConvertedModel.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -34,6 +35,8 @@ ConvertedModel convertModel(const SentencePieceModel &model,
   return converted;
 }
 
+static constexpr StringLiteral kMark = "\xE2\x96\x81";
+
 /// Whether merges lead to a piece: it is a character, or two pieces of the
 /// model make it.
 static bool isMerged(StringRef text, const SentencePieceModel &model) {
@@ -49,7 +52,6 @@ static bool isMerged(StringRef text, const SentencePieceModel &model) {
 
 void addConvertedModel(const SentencePieceModel &model,
                        const ConvertedModel &converted, StageList &stages) {
-  constexpr StringLiteral mark = "\xE2\x96\x81";
   bool isUnigram = model.kind == SentencePieceModel::Kind::Unigram;
   ScoredPieces table;
   table.header.kind =
@@ -63,7 +65,7 @@ void addConvertedModel(const SentencePieceModel &model,
     StringRef text = piece.text;
     texts.push_back(text);
     if (converted.ids.lookup(text) == int64_t(id) && !text.empty() &&
-        text.find(mark, 1) == StringRef::npos &&
+        text.find(kMark, 1) == StringRef::npos &&
         (isUnigram || isMerged(text, model)))
       table.pieces.push_back({text, uint32_t(id)});
   }
@@ -71,7 +73,13 @@ void addConvertedModel(const SentencePieceModel &model,
   stages.add(format::kCutByScores, StageList::kBothSides, table.build());
   SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
   stages.add(format::kTexts, format::kUsedToJoin, buildTexts(texts, joinings));
-  stages.add(format::kJoinMarked, format::kUsedToJoin);
+  format::JoinStep step = {};
+  step.kind = format::kUnmarkSpaces;
+  step.firstBytes = uint32_t(kMark.size());
+  std::string steps;
+  appendValues(steps, ArrayRef(step));
+  stages.addHeader(format::kJoinSteps, format::kUsedToJoin,
+                   format::StepsHeader{1, 0}, steps + kMark.str());
 }
 
 } // namespace heddle

@@ -50,8 +50,15 @@ static constexpr TokenizerClass kClasses[] = {
     {"MobileBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"MvpTokenizer", readByteLevelTokenizer, kPairFiles},
     {"PegasusTokenizer", readPegasusTokenizer, "'spiece.model'"},
-    {"PreTrainedTokenizer", readByteLevelTokenizer, "'tokenizer.json'"},
+    {"PreTrainedTokenizer", readWholeTokenizer, "'tokenizer.json'"},
     {"RobertaTokenizer", readByteLevelTokenizer, kPairFiles}};
+
+/// Classes that make something else of tokenizer.json than it says, and that no
+/// reader here knows: they replace its post-processor, or by language.
+static constexpr StringLiteral kRewritingClasses[] = {
+    "CodeLlamaTokenizer",   "CohereTokenizer", "GPTNeoXTokenizer",
+    "GemmaTokenizer",       "LlamaTokenizer",  "NllbTokenizer",
+    "SeamlessM4TTokenizer", "WhisperTokenizer"};
 
 /// What a folder may have that some tokenizer reads.
 static constexpr StringLiteral kTokenizerFiles[] = {
@@ -69,10 +76,16 @@ static Expected<ImportedTokenizer> readChosen(const TokenizerFiles &files,
   auto chosen = find_if(kClasses, [&](const TokenizerClass &known) {
     return known.name == name;
   });
+  // Other classes take the file as it is.
+  bool isWhole = files.whole && !is_contained(kRewritingClasses, name);
+  if (chosen == std::end(kClasses) && isWhole)
+    return readWholeTokenizer(files, vocabulary);
   if (chosen == std::end(kClasses)) {
     auto nameOf = [](const TokenizerClass &known) { return known.name.str(); };
-    return refuseTokenizerField(files.classPath, "tokenizer_class", name,
-                                join(map_range(kClasses, nameOf), ", "));
+    return refuseTokenizerField(
+        files.classPath, "tokenizer_class", name,
+        join(map_range(kClasses, nameOf), ", ") +
+            "; others with tokenizer.json, unless they rewrite it");
   }
   Expected<ImportedTokenizer> tokenizer = chosen->read(files, vocabulary);
   if (!tokenizer || tokenizer->manifest.getString("kind") != "none")

@@ -57,6 +57,7 @@ static void addStages(const SentencePieceModel &model,
                       const ConvertedModel &converted, const SpaceForm &form,
                       const AddedTokenTable &added, StageList &stages) {
   constexpr uint32_t both = StageList::kBothSides;
+  StringRef mark = "\xE2\x96\x81";
   stages.add(format::kRepairText, both);
   std::string tokens = buildAddedTokens(added);
   stages.add(format::kFindTokens, both, tokens);
@@ -67,7 +68,7 @@ static void addStages(const SentencePieceModel &model,
     stages.addHeader(format::kStripSpaces, both,
                      format::EndsHeader{format::kStripsRight, 0});
   if (isMarked || form.spaces == "single") {
-    StringRef one = isMarked ? StringRef("\xE2\x96\x81") : " ";
+    StringRef one = isMarked ? mark : " ";
     stages.addHeader(format::kReplaceMatches, both,
                      format::ReplaceHeader{uint32_t(one.size()), 0},
                      cantFail(buildPatternTable(" {2,}")) + one.str());
@@ -77,7 +78,9 @@ static void addStages(const SentencePieceModel &model,
     stages.addHeader(format::kSplitMatches, both,
                      format::SplitHeader{format::kRemoves, 0},
                      cantFail(buildPatternTable("\\s+")));
-  stages.add(format::kMarkSpaces, both);
+  stages.addHeader(format::kMarkSpaces, both,
+                   format::MarkHeader{format::kMarksAll, uint32_t(mark.size())},
+                   mark);
   addConvertedModel(model, converted, stages);
 }
 

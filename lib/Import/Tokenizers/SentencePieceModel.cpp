@@ -104,7 +104,7 @@ static bool readModel(StringRef bytes, ReadModel &into) {
 
 /// Takes the table of a normaliser apart; false if an index that a lookup
 /// can follow leaves it.
-static bool splitRules(StringRef table, SentencePieceNormalizer &into) {
+bool splitRules(StringRef table, SentencePieceNormalizer &into) {
   if (table.empty())
     return true;
   ByteReader reader(table);

@@ -71,6 +71,10 @@ struct SentencePieceModel {
 /// The byte that a piece of the type Byte spells, as "<0x0A>"; -1 if none.
 int byteOf(llvm::StringRef piece);
 
+/// Takes apart a table of rules as a model has it: the size of a double array,
+/// the array, then what it leads to. False if it is damaged.
+bool splitRules(llvm::StringRef table, SentencePieceNormalizer &normalizer);
+
 /// Fails for what is not supported, models of words or characters among them.
 llvm::Expected<SentencePieceModel> readSentencePieceModel(llvm::StringRef path);
 

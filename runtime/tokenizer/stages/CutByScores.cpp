@@ -22,12 +22,22 @@ Result<CutByScores> CutByScores::parse(std::string_view table) {
   if (reader.isWhole()) {
     reader.take(units, model.header->pieceUnits);
     reader.take(symbolUnits, model.header->symbolUnits);
-    reader.take(model.scores, model.header->pieceCount);
+    if (model.header->kind == format::kUnigramOfDoubles)
+      reader.take(model.doubles, model.header->pieceCount);
+    else
+      reader.take(model.scores, model.header->pieceCount);
   }
   if (!reader.takeRest().empty() || !reader.isWhole() || !model.isWhole())
     return Status::error("is not a whole table of pieces with scores");
   model.trie = DoubleArray(units, model.header->pieceUnits);
   model.symbols = DoubleArray(symbolUnits, model.header->symbolUnits);
+  constexpr double penalty = 10;
+  model.unknownScore = model.header->unknownScore;
+  if (uint32_t count = model.doubles ? model.header->pieceCount : 0)
+    model.unknownScore =
+        *std::min_element(model.doubles, model.doubles + count);
+  if (model.isConverted())
+    model.unknownScore -= penalty;
   return model;
 }
 
@@ -36,13 +46,19 @@ bool CutByScores::isWhole() const {
     return id >= 0 && uint32_t(id) < header->pieceCount;
   };
   bool hasBytes = header->flags & format::kFallsBackToBytes;
+  bool isOfDoubles = header->kind == format::kUnigramOfDoubles;
   return header->kind >= format::kUnigram &&
-         header->kind <= format::kConvertedMerges &&
+         header->kind <= format::kUnigramOfDoubles &&
+         !(isOfDoubles &&
+           (header->pieceUnits % 2 || header->symbolUnits % 2)) &&
          header->pieceCount <= format::kPieceIdMask &&
          header->unknown < header->pieceCount &&
          std::all_of(
              std::begin(header->byteIds), std::end(header->byteIds),
-             [&](int32_t id) { return hasBytes ? isPiece(id) : id == -1; });
+             [&](int32_t id) {
+               bool mayMiss = !hasBytes || isOfDoubles;
+               return (hasBytes && isPiece(id)) || (mayMiss && id == -1);
+             });
 }
 
 static std::string_view textOf(std::string_view text, const Piece &piece) {
@@ -52,12 +68,19 @@ static std::string_view textOf(std::string_view text, const Piece &piece) {
 void CutByScores::spellUnknown(std::string_view text, size_t first,
                                std::vector<Piece> &pieces) const {
   std::vector<Piece> known;
-  for (size_t i = first; i < pieces.size(); ++i)
-    if (pieces[i].id != unknown())
+  auto idOf = [&](char byte) {
+    return header->byteIds[static_cast<unsigned char>(byte)];
+  };
+  for (size_t i = first; i < pieces.size(); ++i) {
+    std::string_view bytes = textOf(text, pieces[i]);
+    if (pieces[i].id != unknown() ||
+        std::any_of(bytes.begin(), bytes.end(),
+                    [&](char byte) { return idOf(byte) < 0; }))
       known.push_back(pieces[i]);
     else
-      for (unsigned char byte : textOf(text, pieces[i]))
-        known.push_back({header->byteIds[byte], pieces[i].range});
+      for (char byte : bytes)
+        known.push_back({idOf(byte), pieces[i].range});
+  }
   pieces.resize(first);
   pieces.insert(pieces.end(), known.begin(), known.end());
 }
@@ -66,7 +89,7 @@ void CutByScores::fuseUnknown(std::string_view text, size_t first,
                               std::vector<Piece> &pieces) const {
   auto goesOn = [&](const Piece &piece, const Piece &next) {
     return piece.id == unknown() && next.id == unknown() &&
-           !(isConverted() && startsWithMark(text, next.range.begin));
+           !(beginsAtMarks() && startsWithMark(text, next.range.begin));
   };
   size_t kept = first;
   for (size_t i = first + 1; i < pieces.size(); ++i)
@@ -75,7 +98,7 @@ void CutByScores::fuseUnknown(std::string_view text, size_t first,
     else
       pieces[++kept] = pieces[i];
   pieces.resize(kept + 1);
-  if (header->kind != format::kConvertedUnigram)
+  if (!isConverted() || header->kind == format::kConvertedMerges)
     return;
   for (size_t i = first; i < pieces.size(); ++i)
     if (pieces[i].id == unknown())
@@ -88,14 +111,17 @@ void CutByScores::cut(std::string_view text, std::vector<Piece> &pieces) const {
   size_t first = pieces.size();
   if (header->kind == format::kUnigram)
     sumScores<float>(text, pieces);
-  else if (header->kind == format::kConvertedUnigram)
+  else if (header->kind == format::kConvertedUnigram ||
+           header->kind == format::kUnigramOfDoubles)
     sumScores<double>(text, pieces);
   else
     merge(text, pieces);
-  if (header->flags & format::kFallsBackToBytes)
-    spellUnknown(text, first, pieces);
-  else
+  bool spells = header->flags & format::kFallsBackToBytes;
+  // The library tokenizers has bytes of what is still unknown.
+  if (!spells || isConverted())
     fuseUnknown(text, first, pieces);
+  if (spells)
+    spellUnknown(text, first, pieces);
 }
 
 MadeModel stages::makeCutByScores(std::string_view table) {

@@ -25,9 +25,15 @@ public:
 
 private:
   bool isWhole() const;
-  bool isConverted() const {
+  /// Whether a text begins anew at each mark of a space.
+  bool beginsAtMarks() const {
     return header->kind == format::kConvertedUnigram ||
            header->kind == format::kConvertedMerges;
+  }
+  /// Whether the library tokenizers has such a model.
+  bool isConverted() const { return header->kind >= format::kConvertedUnigram; }
+  double scoreOf(uint32_t id) const {
+    return doubles ? doubles[id] : double(scores[id]);
   }
   int32_t unknown() const { return int32_t(header->unknown); }
 
@@ -45,7 +51,10 @@ private:
   const format::PiecesHeader *header = nullptr;
   DoubleArray trie;
   DoubleArray symbols;
+  /// Of one of the two types.
   const float *scores = nullptr;
+  const double *doubles = nullptr;
+  double unknownScore = 0;
 };
 
 /// How many bytes the character has that begins with `lead`, as far as its lead

@@ -44,6 +44,7 @@ MadeText makePrependText(std::string_view table);
 MadeModel makeCutByScores(std::string_view table);
 MadeModel makeCutBytePairs(std::string_view table);
 MadeModel makeCutCharacters(std::string_view table);
+MadeModel makeCutCharacterPairs(std::string_view table);
 MadeModel makeCutWordPieces(std::string_view table);
 MadeModel makeCutWords(std::string_view table);
 /// Numbers the pieces of a model, which must outlive it.
@@ -52,7 +53,7 @@ MadeModel makeNumberPieces(std::string_view table, DoubleArray vocabulary,
 
 // Joiners.
 MadeJoiner makeJoinSentencePieces(std::string_view table);
-MadeJoiner makeJoinMarked(std::string_view table);
+MadeJoiner makeJoinSteps(std::string_view table);
 MadeJoiner makeJoinBytes(std::string_view table);
 MadeJoiner makeJoinWords(std::string_view table);
 

@@ -37,10 +37,9 @@ void CutByScores::sumScores(std::string_view text,
       way = {static_cast<Sum>(sum), id, uint32_t(length)};
   };
   const uint32_t pieceCount = header->pieceCount;
-  const Sum unknownScore = Sum(header->unknownScore) - (isConverted() ? 10 : 0);
   for (size_t begin = 0; begin < text.size();) {
     const Sum sum =
-        isConverted() && startsWithMark(text, begin) ? 0 : ways[begin].sum;
+        beginsAtMarks() && startsWithMark(text, begin) ? 0 : ways[begin].sum;
     const size_t character =
         std::min(characterLength(static_cast<unsigned char>(text[begin])),
                  text.size() - begin);
@@ -53,14 +52,14 @@ void CutByScores::sumScores(std::string_view text,
       if (value < 0 || id >= pieceCount)
         continue;
       size_t length = end - begin;
-      double score = scores[id];
+      double score = scoreOf(id);
       if (value & format::kPieceIsUserDefined)
         score = static_cast<float>(length) * header->largestScore - 0.1;
       offer(end, score + sum, int32_t(id), length);
       isKnown |= length == character;
     }
     if (!isKnown)
-      offer(begin + character, unknownScore + sum, unknown(), character);
+      offer(begin + character, Sum(unknownScore) + sum, unknown(), character);
     begin += character;
   }
 

@@ -1,15 +1,128 @@
 //===- Decoders.cpp - Decoders of tokenizer.json --------------------------===//
 //
-// A decoder joins the texts of pieces. Those of chains of decoders are
-// refused.
+// A decoder, or each part of a sequence, is a step that makes texts of texts.
+// Two kinds have a stage of their own: bytes, and words.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/Json/Readers.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 
 using namespace llvm;
 
 namespace heddle {
+
+namespace {
+/// Steps in the making.
+class JoinSteps {
+public:
+  Error add(Component component);
+  void addTo(StageList &stages) const;
+
+private:
+  void push(uint32_t kind, StringRef first = "", StringRef second = "",
+            int64_t atStart = 0, int64_t atEnd = 0);
+  Error addReplace(Component component);
+  Error addStrip(Component component);
+  Error addMetaspace(Component component);
+  Error addSuffix(Component component);
+
+  std::vector<format::JoinStep> steps;
+  std::string texts;
+};
+} // namespace
+
+void JoinSteps::push(uint32_t kind, StringRef first, StringRef second,
+                     int64_t atStart, int64_t atEnd) {
+  steps.push_back({kind, uint32_t(atStart), uint32_t(atEnd),
+                   uint32_t(first.size()), uint32_t(second.size())});
+  texts += (first + second).str();
+}
+
+void JoinSteps::addTo(StageList &stages) const {
+  std::string table;
+  appendValues(table, ArrayRef(steps));
+  stages.addHeader(format::kJoinSteps, format::kUsedToJoin,
+                   format::StepsHeader{uint32_t(steps.size()), 0},
+                   table + texts);
+}
+
+Error JoinSteps::addReplace(Component component) {
+  const json::Value *value = component.any("pattern");
+  const json::Object *pattern = value ? value->getAsObject() : nullptr;
+  std::optional<StringRef> text =
+      pattern ? pattern->getString("String") : std::nullopt;
+  std::string content = component.text("content", "");
+  if (!text || text->empty())
+    return component.refuse("pattern", R"({"String": ...})");
+  if (Error error = component.finish())
+    return error;
+  push(format::kReplaceText, *text, content);
+  return Error::success();
+}
+
+Error JoinSteps::addStrip(Component component) {
+  std::string content = component.text("content", "");
+  int64_t start = component.number("start", 0),
+          stop = component.number("stop", 0);
+  if (content.empty())
+    return component.refuse("content", "a character");
+  if (start < 0 || stop < 0 || start > 1 << 20 || stop > 1 << 20)
+    return component.refuse("numbers of characters");
+  if (Error error = component.finish())
+    return error;
+  push(format::kStripEnds, content, "", start, stop);
+  return Error::success();
+}
+
+Error JoinSteps::addMetaspace(Component component) {
+  std::string mark = component.text("replacement", "\xE2\x96\x81");
+  bool always = component.boolean("add_prefix_space", true);
+  std::string scheme =
+      component.text("prepend_scheme", always ? "always" : "never");
+  component.any("split");
+  component.any("str_rep");
+  if (mark.empty())
+    return component.refuse("replacement", "a character");
+  if (Error error = component.finish())
+    return error;
+  push(format::kUnmarkSpaces, mark, scheme == "never" ? " " : "");
+  return Error::success();
+}
+
+Error JoinSteps::addSuffix(Component component) {
+  std::string suffix = component.text("suffix", "</w>");
+  if (suffix.empty())
+    return component.refuse("suffix", "a text");
+  if (Error error = component.finish())
+    return error;
+  push(format::kUnmarkEnds, suffix);
+  return Error::success();
+}
+
+Error JoinSteps::add(Component component) {
+  StringRef type = component.type();
+  if (type == "Sequence") {
+    if (Error error = component.forEach(
+            "decoders", [&](Component part) { return add(part); }))
+      return error;
+    return component.finish();
+  }
+  if (type == "Replace")
+    return addReplace(component);
+  if (type == "Strip")
+    return addStrip(component);
+  if (type == "Metaspace")
+    return addMetaspace(component);
+  if (type == "BPEDecoder")
+    return addSuffix(component);
+  if (type == "ByteFallback" || type == "Fuse") {
+    push(type == "Fuse" ? format::kFuseAll : format::kSpellBytes);
+    return component.finish();
+  }
+  return component.refuse("BPEDecoder, ByteFallback, Fuse, Metaspace, Replace, "
+                          "Sequence, Strip; ByteLevel, WordPiece alone");
+}
 
 static void addWords(bool cleansUp, StringRef mark, StageList &stages) {
   stages.addHeader(format::kJoinWords, format::kUsedToJoin,
@@ -31,7 +144,11 @@ Error addDecoder(Component component, StageList &stages) {
     addWords(cleansUp, mark, stages);
     return Error::success();
   }
-  return component.refuse("ByteLevel, WordPiece");
+  JoinSteps steps;
+  if (Error error = steps.add(component))
+    return error;
+  steps.addTo(stages);
+  return Error::success();
 }
 
 void addPlainDecoder(StageList &stages) {

@@ -8,8 +8,8 @@
 
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
 #include "lib/Import/Tokenizers/AddedTokens.h"
-#include "lib/Import/Tokenizers/BytePairTable.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
+#include "lib/Import/Tokenizers/PairTables.h"
 #include "lib/Support/Error.h"
 
 using namespace llvm;
@@ -96,7 +96,7 @@ static std::string buildPieceTexts(ArrayRef<std::string> pieces) {
 
 static Error addStages(const JsonTokenizerInput &input,
                        const json::Object &model, const ModelPieces &pieces,
-                       ArrayRef<std::string> texts,
+                       const std::vector<std::string> &texts,
                        const AddedTokenTable &added, StageList &stages) {
   constexpr uint32_t both = StageList::kBothSides;
   const json::Value *normalizer = findNonNull(input.whole, "normalizer"),
@@ -105,15 +105,14 @@ static Error addStages(const JsonTokenizerInput &input,
   bool isOfBytes = hasPart(cutter, "pretokenizers", "ByteLevel"),
        joinsBytes = hasPart(decoder, "decoders", "ByteLevel");
   Component modelPart(*input.whole.get("model"), "model");
-  StringRef type = model.getString("type").value_or("BPE");
-  if (model.getArray("merges") && type == "BPE" && !isOfBytes)
+  if (isOfBytes && !joinsBytes)
+    return refuseTokenizerField("tokenizer.json", "decoder",
+                                decoder ? *decoder : json::Value(nullptr),
+                                "ByteLevel");
+  if (!isOfBytes && joinsBytes)
     return refuseTokenizerField("tokenizer.json", "pre_tokenizer",
                                 cutter ? *cutter : json::Value(nullptr),
-                                "ByteLevel, with byte pairs");
-  if (isOfBytes != joinsBytes || (isOfBytes && !model.getArray("merges")))
-    return refuseTokenizerField(
-        "tokenizer.json", "decoder", decoder ? *decoder : json::Value(nullptr),
-        "ByteLevel, if the pre-tokenizer is it and the model has byte pairs");
+                                "ByteLevel, as the decoder");
 
   stages.add(format::kRepairText, both);
   std::string tokens = buildAddedTokens(added);
@@ -127,11 +126,11 @@ static Error addStages(const JsonTokenizerInput &input,
   if (cutter)
     if (Error error = addWholePreTokenizer(input.files, *cutter, stages))
       return error;
-  if (Error error = addModel(modelPart, model, pieces, input.path, stages))
+  if (Error error =
+          addModel(modelPart, model, pieces, input.path, isOfBytes, stages))
     return error;
   stages.add(format::kTexts, format::kUsedToJoin,
-             joinsBytes ? buildByteTexts({texts.vec(), {}})
-                        : buildPieceTexts(texts));
+             joinsBytes ? buildByteTexts(texts) : buildPieceTexts(texts));
   if (decoder)
     return addDecoder({*decoder, "decoder"}, stages);
   addPlainDecoder(stages);
@@ -139,22 +138,19 @@ static Error addStages(const JsonTokenizerInput &input,
 }
 
 /// For people.
-static StringRef kindOf(const json::Object &model) {
-  if (model.getArray("merges"))
+static StringRef kindOf(const json::Object &whole, const json::Object &model) {
+  if (hasPart(whole.get("pre_tokenizer"), "pretokenizers", "ByteLevel"))
     return "byte-level";
-  return model.getString("type") == "WordLevel" ? "words" : "wordpiece";
+  return model.getArray("merges")                 ? "pairs"
+         : model.getArray("vocab")                ? "unigram"
+         : model.getString("type") == "WordLevel" ? "words"
+                                                  : "wordpiece";
 }
 
 Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   const json::Object *model = input.whole.getObject("model");
   if (!model)
     return makeError("'" + input.path + "' has no model");
-  StringRef type = model->getString("type").value_or("");
-  if (model->getArray("vocab") || type == "Unigram")
-    return refuseTokenizerField(
-        "tokenizer.json", "model.type", type,
-        "BPE over bytes, WordLevel, WordPiece; or a "
-        "SentencePiece file with a class that reads it");
   Expected<ModelPieces> pieces =
       readModelPieces(*model, input.path, input.vocabulary);
   if (!pieces)
@@ -166,10 +162,12 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   if (!added)
     return added.takeError();
   ImportedTokenizer tokenizer;
-  tokenizer.manifest =
-      json::Object{{"kind", kindOf(*model)}, {"special", idsOfSpecial(*added)}};
+  tokenizer.manifest = json::Object{{"kind", kindOf(input.whole, *model)},
+                                    {"special", idsOfSpecial(*added)}};
   if (Error error = addTemplate(input, all.pieces, tokenizer.manifest))
     return std::move(error);
+  if (std::optional<int64_t> unknown = model->getInteger("unk_id"))
+    tokenizer.manifest["unknown"] = *unknown;
   if (std::optional<StringRef> unknown = model->getString("unk_token")) {
     Expected<int64_t> id = findPiece(all.pieces, *unknown, input.path);
     if (!id)

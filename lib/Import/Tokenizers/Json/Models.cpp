@@ -1,13 +1,13 @@
 //===- Models.cpp - Models of tokenizer.json ------------------------------===//
 //
-// Fields of byte pairs that say what an unknown character becomes do nothing if
-// every byte is a piece.
+// Fields of pairs of bytes that say what an unknown character becomes do
+// nothing if every byte is a piece.
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/BytePairTable.h"
 #include "lib/Import/Tokenizers/DoubleArrayBuilder.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
+#include "lib/Import/Tokenizers/PairTables.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Support/Error.h"
@@ -28,15 +28,34 @@ static StringRef typeOf(const json::Object &model) {
   return model.getString("type").value_or(byDefault);
 }
 
+/// The pieces of a list of pairs of a text and a score.
+static Expected<ModelPieces> readScoredPieces(const json::Array &list,
+                                              StringRef path) {
+  ModelPieces all;
+  for (const json::Value &value : list) {
+    const json::Array *pair = value.getAsArray();
+    if (!pair || pair->size() != 2 || !(*pair)[0].getAsString() ||
+        !(*pair)[1].getAsNumber())
+      return makeError("'" + path + "' has the piece " + formatJson(value) +
+                       " (expected a text and a score)");
+    all.pieces.push_back((*pair)[0].getAsString()->str());
+    all.scores.push_back(*(*pair)[1].getAsNumber());
+  }
+  all.count = int64_t(all.pieces.size());
+  return all;
+}
+
 Expected<ModelPieces> readModelPieces(const json::Object &model, StringRef path,
                                       int64_t size) {
+  if (const json::Array *list = model.getArray("vocab"))
+    return readScoredPieces(*list, path);
   const json::Object *ids = model.getObject("vocab");
   if (!ids)
     return makeError("'" + path + "' has a model without 'vocab'");
   Expected<std::vector<std::string>> pieces = numberPieces(*ids, path, size);
   if (!pieces)
     return pieces.takeError();
-  return ModelPieces{std::move(*pieces), int64_t(ids->size())};
+  return ModelPieces{std::move(*pieces), {}, int64_t(ids->size())};
 }
 
 /// The id of a piece that the model must have.
@@ -99,11 +118,9 @@ static Error addWords(Component component, const ModelPieces &pieces,
   return Error::success();
 }
 
-/// Byte pairs, behind ByteLevel.
-static Error addBytePairs(Component component, const ModelPieces &pieces,
-                          StringRef path, StageList &stages) {
-  BytePairVocabulary vocabulary{pieces.pieces, {}};
-  component.any("vocab");
+/// Reads the field "merges".
+static Error readMerges(Component &component, StringRef path,
+                        PairVocabulary &into) {
   const json::Value *list = component.any("merges");
   const json::Array *merges = list ? list->getAsArray() : nullptr;
   if (!merges)
@@ -121,55 +138,117 @@ static Error addBytePairs(Component component, const ModelPieces &pieces,
     if (left.empty() || right.empty())
       return makeError("'" + path + "' has the merge " + formatJson(merge) +
                        " (expected two pieces)");
-    vocabulary.merges.emplace_back(left, right);
+    into.merges.emplace_back(left, right);
   }
+  return Error::success();
+}
+
+/// Pairs of bytes, behind ByteLevel, or of characters.
+static Error addPairs(Component component, const ModelPieces &pieces,
+                      StringRef path, bool isOfBytes, StageList &stages) {
+  PairVocabulary pairs;
+  pairs.pieces = pieces.pieces;
+  component.any("vocab");
+  if (Error error = readMerges(component, path, pairs))
+    return error;
+  // Random ids would follow from it.
   if (const json::Value *dropout = component.any("dropout");
       dropout && *dropout != json::Value(0.0) && *dropout != json::Value(0))
     return component.refuse("dropout", "null");
-  for (StringRef affix : {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (!component.text(affix, "").empty())
-      return component.refuse(affix, "null, \"\"");
-  if (component.boolean("ignore_merges", false))
-    return component.refuse("ignore_merges", "false");
-  int64_t unknown = -1;
+  pairs.prefix = component.text("continuing_subword_prefix", "");
+  pairs.suffix = component.text("end_of_word_suffix", "");
+  pairs.takesWords = component.boolean("ignore_merges", false);
+  pairs.fallsBackToBytes = component.boolean("byte_fallback", false);
+  pairs.fusesUnknown = component.boolean("fuse_unk", false);
   if (component.any("unk_token")) {
     Expected<int64_t> id =
-        findPiece(pieces.pieces, component.text("unk_token", ""), path);
+        findPiece(pairs.pieces, component.text("unk_token", ""), path);
     if (!id)
       return id.takeError();
-    unknown = *id;
-  }
-  bool fallsBack = component.boolean("byte_fallback", false),
-       fuses = component.boolean("fuse_unk", false);
-  if (!hasAllBytes(vocabulary)) {
-    if (fallsBack)
-      return component.refuse("byte_fallback",
-                              "false, unless every byte is a piece");
-    if (unknown >= 0 && fuses)
-      return component.refuse("fuse_unk",
-                              "false, unless every byte is a piece");
+    pairs.unknown = *id;
   }
   if (Error error = component.finish())
     return error;
-  Expected<std::string> table = buildBytePairTable(vocabulary, unknown, path);
+  // Pairs of bytes know nothing of these.
+  if (isOfBytes && !pairs.prefix.empty())
+    return component.refuse("continuing_subword_prefix", "null, \"\"");
+  if (isOfBytes && !pairs.suffix.empty())
+    return component.refuse("end_of_word_suffix", "null, \"\"");
+  if (isOfBytes && !hasAllBytes(pairs)) {
+    if (pairs.fallsBackToBytes)
+      return component.refuse("byte_fallback",
+                              "false, unless every byte is a piece");
+    if (pairs.unknown && pairs.fusesUnknown)
+      return component.refuse("fuse_unk",
+                              "false, unless every byte is a piece");
+  }
+  Expected<std::string> table = isOfBytes ? buildBytePairs(pairs, path)
+                                          : buildCharacterPairs(pairs, path);
   if (!table)
     return table.takeError();
-  stages.add(format::kCutBytePairs, kBoth, std::move(*table));
+  stages.add(isOfBytes ? format::kCutBytePairs : format::kCutCharacterPairs,
+             kBoth, std::move(*table));
+  return Error::success();
+}
+
+/// Appends a unit that no walk comes to, so that their number is even.
+static void makeEven(std::vector<uint32_t> &units) {
+  if (units.size() % 2)
+    units.push_back(uint32_t(1) << 31);
+}
+
+static Error addUnigram(Component component, const ModelPieces &pieces,
+                        StageList &stages) {
+  component.any("vocab");
+  int64_t unknown = component.number("unk_id", -1);
+  bool fallsBack = component.boolean("byte_fallback", false);
+  if (unknown < 0 || unknown >= pieces.count)
+    return component.refuse("unk_id", "the id of a piece");
+  if (Error error = component.finish())
+    return error;
+  format::PiecesHeader header = {};
+  header.kind = format::kUnigramOfDoubles;
+  header.flags = fallsBack ? format::kFallsBackToBytes : 0;
+  header.pieceCount = uint32_t(pieces.count);
+  header.unknown = uint32_t(unknown);
+  llvm::fill(header.byteIds, -1);
+  // Of equal pieces the last counts.
+  StringMap<uint32_t> last;
+  for (auto [id, piece] : enumerate(pieces.pieces)) {
+    last[piece] = uint32_t(id);
+    if (int byte = fallsBack ? byteOf(piece) : -1; byte >= 0)
+      header.byteIds[byte] = int32_t(id);
+  }
+  std::vector<std::pair<StringRef, uint32_t>> keys;
+  for (auto [id, piece] : enumerate(pieces.pieces))
+    if (!piece.empty() && !StringRef(piece).contains('\0') &&
+        last.lookup(piece) == id)
+      keys.push_back({piece, uint32_t(id)});
+  std::vector<uint32_t> trie = buildDoubleArray(std::move(keys));
+  makeEven(trie);
+  header.pieceUnits = uint32_t(trie.size());
+  std::string rest;
+  appendValues(rest, ArrayRef(trie));
+  appendValues(rest, ArrayRef(pieces.scores));
+  stages.addHeader(format::kCutByScores, kBoth, header, rest);
   return Error::success();
 }
 
 Error addModel(Component component, const json::Object &model,
-               const ModelPieces &pieces, StringRef path, StageList &stages) {
+               const ModelPieces &pieces, StringRef path, bool isOfBytes,
+               StageList &stages) {
   StringRef type = typeOf(model);
+  if (type == "BPE")
+    return addPairs(component, pieces, path, isOfBytes, stages);
+  if (isOfBytes)
+    return component.refuse("type", "BPE behind ByteLevel");
   if (type == "WordPiece")
     return addWordPieces(component, pieces, stages);
   if (type == "WordLevel")
     return addWords(component, pieces, stages);
-  if (type == "BPE")
-    return addBytePairs(component, pieces, path, stages);
-  return component.refuse("type", "BPE over bytes, WordLevel, WordPiece; or a "
-                                  "SentencePiece file with a class that reads "
-                                  "it");
+  if (type == "Unigram")
+    return addUnigram(component, pieces, stages);
+  return component.refuse("type", "BPE, Unigram, WordLevel, WordPiece");
 }
 
 } // namespace heddle

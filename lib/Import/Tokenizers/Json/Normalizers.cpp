@@ -8,7 +8,8 @@
 #include "lib/Import/Tokenizers/Characters/CharacterMap.h"
 #include "lib/Import/Tokenizers/Json/Pattern.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "llvm/Support/Base64.h"
 
 using namespace llvm;
 
@@ -92,6 +93,23 @@ static Error addPrepend(Component component, StageList &stages) {
   return Error::success();
 }
 
+/// The rules of a SentencePiece model.
+static Error addPrecompiled(Component component, StageList &stages) {
+  std::string text = component.text("precompiled_charsmap", "");
+  if (Error error = component.finish())
+    return error;
+  std::vector<char> bytes;
+  SentencePieceNormalizer rules;
+  Error damage = decodeBase64(text, bytes);
+  if (damage || !splitRules({bytes.data(), bytes.size()}, rules)) {
+    consumeError(std::move(damage));
+    return component.refuse("precompiled_charsmap", "a table of rules");
+  }
+  if (!rules.rules.empty())
+    stages.add(format::kReplaceClusters, kBoth, buildRules(rules));
+  return Error::success();
+}
+
 /// A component without fields that matter.
 static Error addPlainMap(Component component, CharacterMap (*make)(),
                          StageList &stages) {
@@ -126,9 +144,11 @@ Error addNormalizer(Component component, StageList &stages) {
     return addReplace(component, stages);
   if (type == "Prepend")
     return addPrepend(component, stages);
+  if (type == "Precompiled")
+    return addPrecompiled(component, stages);
   return component.refuse(
-      "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Prepend, Replace, "
-      "Sequence, Strip, StripAccents");
+      "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, "
+      "Prepend, Replace, Sequence, Strip, StripAccents");
 }
 
 } // namespace heddle

@@ -100,6 +100,48 @@ static Error addDelimiter(Component component, StageList &stages) {
   return Error::success();
 }
 
+static Error addMetaspace(Component component, StageList &stages) {
+  std::string mark = component.text("replacement", "\xE2\x96\x81");
+  // Older files say by a flag whether each part gets a mark.
+  bool always = component.boolean("add_prefix_space", true),
+       splits = component.boolean("split", true);
+  std::string scheme =
+      component.text("prepend_scheme", always ? "always" : "never");
+  component.any("str_rep");
+  static constexpr StringLiteral names[] = {"always", "first", "never"};
+  const StringLiteral *name = llvm::find(names, scheme);
+  if (name == std::end(names))
+    return component.refuse("prepend_scheme", "always, first, never");
+  Expected<std::string> pattern = buildTextTable(mark);
+  if (mark.empty() || !pattern) {
+    consumeError(pattern.takeError());
+    return component.refuse("replacement", "a character");
+  }
+  if (Error error = component.finish())
+    return error;
+  stages.addHeader(
+      format::kMarkSpaces, kBoth,
+      format::MarkHeader{uint32_t(name - names), uint32_t(mark.size())}, mark);
+  if (splits)
+    addSplit(format::kMergesBehind, /*inverts=*/false, *pattern, stages);
+  return Error::success();
+}
+
+/// Parts of so many characters.
+static Error addFixedLength(Component component, StageList &stages) {
+  int64_t length = component.number("length", 5);
+  if (length < 1 || length > 1000)
+    return component.refuse("length", "1 to 1000");
+  if (Error error = component.finish())
+    return error;
+  Expected<std::string> pattern =
+      buildPatternTable("(?m:.){1," + std::to_string(length) + "}");
+  if (!pattern)
+    return pattern.takeError();
+  addSplit(format::kIsolates, /*inverts=*/false, *pattern, stages);
+  return Error::success();
+}
+
 Error addPreTokenizer(Component component, StageList &stages) {
   StringRef type = component.type();
   if (type == "Sequence") {
@@ -140,9 +182,13 @@ Error addPreTokenizer(Component component, StageList &stages) {
     return addDigits(component, stages);
   if (type == "CharDelimiterSplit")
     return addDelimiter(component, stages);
+  if (type == "Metaspace")
+    return addMetaspace(component, stages);
+  if (type == "FixedLength")
+    return addFixedLength(component, stages);
   return component.refuse(
-      "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, Punctuation, "
-      "Sequence, Split, Whitespace, WhitespaceSplit");
+      "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, "
+      "Metaspace, Punctuation, Sequence, Split, Whitespace, WhitespaceSplit");
 }
 
 } // namespace heddle

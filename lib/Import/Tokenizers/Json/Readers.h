@@ -17,18 +17,20 @@ namespace heddle {
 llvm::Error addNormalizer(Component component, StageList &stages);
 llvm::Error addPreTokenizer(Component component, StageList &stages);
 
-/// The pieces of a model, by ids, and how many its vocabulary has.
+/// The pieces of a model, by ids, their scores, if it has some, and how many
+/// pieces its vocabulary has.
 struct ModelPieces {
   std::vector<std::string> pieces;
+  std::vector<double> scores;
   int64_t count = 0;
 };
 /// `path` is the file's, for errors; `size` how many ids the source has.
 llvm::Expected<ModelPieces> readModelPieces(const llvm::json::Object &model,
                                             llvm::StringRef path, int64_t size);
-/// The component is the model.
+/// The component is the model; `isOfBytes` if ByteLevel stands in front of it.
 llvm::Error addModel(Component component, const llvm::json::Object &model,
                      const ModelPieces &pieces, llvm::StringRef path,
-                     StageList &stages);
+                     bool isOfBytes, StageList &stages);
 llvm::Error addDecoder(Component component, StageList &stages);
 /// Without a decoder: tokens stand apart.
 void addPlainDecoder(StageList &stages);

@@ -1,0 +1,240 @@
+//===- PairTables.cpp - Writes pairs for the runtime ----------------------===//
+//
+// Merges are sorted by their left piece, then by their right one, so that the
+// runtime finds those of a pair by two indices and a binary search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/Tokenizers/PairTables.h"
+#include "lib/Import/Tokenizers/DoubleArrayBuilder.h"
+#include "lib/Import/Tokenizers/SentencePieceModel.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
+#include "lib/Support/Error.h"
+#include "runtime/tokenizer/TokenizerFormat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/ConvertUTF.h"
+#include <tuple>
+
+using namespace llvm;
+
+namespace heddle {
+
+namespace {
+/// A merge with the piece that it is sorted by.
+struct SortedMerge {
+  uint32_t left;
+  format::PairMerge merge;
+};
+} // namespace
+
+/// The characters that stand for the bytes.
+static std::vector<std::string> spellBytes() {
+  std::vector<std::string> spellings;
+  unsigned next = 0x100;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    bool printable = (byte >= '!' && byte <= '~') ||
+                     (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+    char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
+    ConvertCodePointToUTF8(printable ? byte : next++, end);
+    spellings.emplace_back(buffer, end);
+  }
+  return spellings;
+}
+
+bool hasAllBytes(const PairVocabulary &vocabulary) {
+  StringMap<bool> pieces;
+  for (const std::string &piece : vocabulary.pieces)
+    pieces[piece] = true;
+  return all_of(spellBytes(), [&](const std::string &spelling) {
+    return pieces.contains(spelling);
+  });
+}
+
+/// The bytes that a piece spells; what is not spelled so is its own text.
+static std::string bytesOf(StringRef piece, const StringMap<char> &bytes) {
+  std::string text;
+  for (StringRef rest = piece; !rest.empty();) {
+    auto byte =
+        bytes.find(rest.take_front(getNumBytesForUTF8(UTF8(rest.front()))));
+    if (byte == bytes.end())
+      return piece.str();
+    text += byte->second;
+    rest = rest.drop_front(byte->first().size());
+  }
+  return text;
+}
+
+std::string buildByteTexts(const std::vector<std::string> &pieces) {
+  StringMap<char> bytes;
+  for (auto [byte, spelling] : enumerate(spellBytes()))
+    bytes[spelling] = char(byte);
+  std::vector<std::string> texts;
+  for (const std::string &piece : pieces)
+    texts.push_back(bytesOf(piece, bytes));
+  SmallVector<StringRef> views(texts.begin(), texts.end());
+  SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
+  return buildTexts(views, joinings);
+}
+
+/// The merges by left and right piece. Of equal pairs the last counts, as in a
+/// Python dictionary.
+static Expected<std::vector<SortedMerge>>
+sortMerges(const PairVocabulary &vocabulary, const StringMap<uint32_t> &ids,
+           StringRef path) {
+  std::vector<SortedMerge> merges;
+  for (auto [rank, pair] : enumerate(vocabulary.merges)) {
+    const auto &[left, right] = pair;
+    // What marks pieces inside a word stands in front of them alone.
+    std::string both =
+        left + right.substr(std::min(vocabulary.prefix.size(), right.size()));
+    for (const std::string &piece : {left, right, both})
+      if (!ids.contains(piece))
+        return makeError("'" + path + "' has no piece '" + piece +
+                         "', which merging '" + left + "' with '" + right +
+                         "' needs");
+    merges.push_back({ids.lookup(left),
+                      {ids.lookup(right), uint32_t(rank), ids.lookup(both)}});
+  }
+  auto keyOf = [](const SortedMerge &merge) {
+    return std::pair(merge.left, merge.merge.right);
+  };
+  llvm::sort(merges, [&](const SortedMerge &a, const SortedMerge &b) {
+    return std::tuple(a.left, a.merge.right, b.merge.rank) <
+           std::tuple(b.left, b.merge.right, a.merge.rank);
+  });
+  merges.erase(std::unique(merges.begin(), merges.end(),
+                           [&](const SortedMerge &a, const SortedMerge &b) {
+                             return keyOf(a) == keyOf(b);
+                           }),
+               merges.end());
+  return merges;
+}
+
+/// A part of a table: the merges as the runtime finds them.
+struct MergeArrays {
+  uint32_t count;
+  std::string bytes;
+};
+
+static Expected<MergeArrays> buildMerges(const PairVocabulary &vocabulary,
+                                         const StringMap<uint32_t> &ids,
+                                         StringRef path) {
+  Expected<std::vector<SortedMerge>> merges = sortMerges(vocabulary, ids, path);
+  if (!merges)
+    return merges.takeError();
+  std::vector<uint32_t> begins(vocabulary.pieces.size() + 1);
+  std::vector<format::PairMerge> table;
+  for (const SortedMerge &merge : *merges) {
+    ++begins[merge.left + 1];
+    table.push_back(merge.merge);
+  }
+  for (size_t id = 1; id < begins.size(); ++id)
+    begins[id] += begins[id - 1];
+  MergeArrays arrays{uint32_t(table.size()), {}};
+  appendValues(arrays.bytes, ArrayRef(begins));
+  appendValues(arrays.bytes, ArrayRef(table));
+  return arrays;
+}
+
+static StringMap<uint32_t> idsOf(ArrayRef<std::string> pieces) {
+  StringMap<uint32_t> ids;
+  for (auto [id, piece] : enumerate(pieces))
+    if (!piece.empty())
+      ids[piece] = uint32_t(id);
+  return ids;
+}
+
+using Keys = std::vector<std::pair<StringRef, uint32_t>>;
+
+/// Appends a double array, in which a key cannot have a zero byte; its units.
+static uint32_t appendKeys(Keys keys, std::string &table) {
+  llvm::erase_if(keys, [](const auto &key) {
+    return key.first.empty() || key.first.contains('\0');
+  });
+  std::vector<uint32_t> units = buildDoubleArray(std::move(keys));
+  appendValues(table, ArrayRef(units));
+  return uint32_t(units.size());
+}
+
+template <typename Header>
+static std::string join(const Header &header, StringRef rest) {
+  std::string table;
+  appendValues(table, ArrayRef(header));
+  return table + rest.str();
+}
+
+Expected<std::string> buildBytePairs(const PairVocabulary &vocabulary,
+                                     StringRef path) {
+  StringMap<uint32_t> ids = idsOf(vocabulary.pieces);
+  Expected<MergeArrays> merges = buildMerges(vocabulary, ids, path);
+  if (!merges)
+    return merges.takeError();
+  format::PairsHeader header = {};
+  header.pieceCount = uint32_t(vocabulary.pieces.size());
+  header.mergeCount = merges->count;
+  header.unknown = int32_t(vocabulary.unknown.value_or(-1));
+  StringMap<char> bytes;
+  for (auto [byte, spelling] : enumerate(spellBytes())) {
+    auto id = ids.find(spelling);
+    header.byteIds[byte] = id == ids.end() ? -1 : int32_t(id->second);
+    bytes[spelling] = char(byte);
+  }
+  std::string rest = merges->bytes;
+  if (vocabulary.takesWords) {
+    std::vector<std::string> words;
+    for (const std::string &piece : vocabulary.pieces)
+      words.push_back(bytesOf(piece, bytes));
+    Keys keys;
+    for (auto [id, word] : enumerate(words))
+      keys.push_back({word, uint32_t(id)});
+    header.wordUnits = appendKeys(std::move(keys), rest);
+  }
+  return join(header, rest);
+}
+
+/// The characters that are pieces at a place in a word.
+static Keys charactersAt(uint32_t place, const PairVocabulary &vocabulary) {
+  Keys keys;
+  for (auto [id, piece] : enumerate(vocabulary.pieces)) {
+    StringRef text = piece;
+    bool fits =
+        (!(place & format::kIsInside) ||
+         text.consume_front(vocabulary.prefix)) &&
+        (!(place & format::kIsLast) || text.consume_back(vocabulary.suffix));
+    if (fits && !text.empty() &&
+        text.size() == getNumBytesForUTF8(UTF8(text.front())))
+      keys.push_back({text, uint32_t(id)});
+  }
+  return keys;
+}
+
+Expected<std::string> buildCharacterPairs(const PairVocabulary &vocabulary,
+                                          StringRef path) {
+  StringMap<uint32_t> ids = idsOf(vocabulary.pieces);
+  Expected<MergeArrays> merges = buildMerges(vocabulary, ids, path);
+  if (!merges)
+    return merges.takeError();
+  format::CharacterPairsHeader header = {};
+  header.pieceCount = uint32_t(vocabulary.pieces.size());
+  header.mergeCount = merges->count;
+  header.unknown = int32_t(vocabulary.unknown.value_or(-1));
+  header.flags = vocabulary.fusesUnknown ? format::kFusesUnknown : 0;
+  llvm::fill(header.byteIds, -1);
+  if (vocabulary.fallsBackToBytes)
+    for (auto [id, piece] : enumerate(vocabulary.pieces))
+      if (int byte = byteOf(piece); byte >= 0)
+        header.byteIds[byte] = int32_t(id);
+  std::string rest = merges->bytes;
+  for (uint32_t place = 0; place < std::size(header.units); ++place)
+    header.units[place] = appendKeys(charactersAt(place, vocabulary), rest);
+  if (vocabulary.takesWords) {
+    Keys keys;
+    for (auto [id, piece] : enumerate(vocabulary.pieces))
+      keys.push_back({piece, uint32_t(id)});
+    header.wordUnits = appendKeys(std::move(keys), rest);
+  }
+  return join(header, rest);
+}
+
+} // namespace heddle

@@ -1,0 +1,160 @@
+//===- JoinSteps.cpp - Decoders of the library tokenizers -----------------===//
+//
+// Each step has the texts of all pieces and makes others of them, as the parts
+// of the decoder Sequence do.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/TokenizerFormat.h"
+#include "runtime/tokenizer/Utf8.h"
+#include "runtime/tokenizer/stages/Stages.h"
+
+using namespace heddle;
+
+namespace {
+struct Step {
+  format::JoinStep form;
+  std::string_view first, second;
+};
+
+using Texts = std::vector<std::string>;
+
+class JoinSteps final : public TextJoiner {
+public:
+  explicit JoinSteps(std::vector<Step> steps) : steps(std::move(steps)) {}
+
+  std::string join(const std::vector<int32_t> &ids,
+                   const TokenNames &names) const override;
+
+private:
+  std::vector<Step> steps;
+};
+} // namespace
+
+static std::string concatenate(const Texts &texts) {
+  std::string all;
+  for (const std::string &text : texts)
+    all += text;
+  return all;
+}
+
+static std::string replaced(std::string_view text, std::string_view from,
+                            std::string_view to) {
+  std::string made;
+  for (size_t at; (at = text.find(from)) != std::string_view::npos;) {
+    made.append(text, 0, at).append(to);
+    text.remove_prefix(at + from.size());
+  }
+  return made.append(text);
+}
+
+/// The byte that a piece spells, as "<0x0A>", or -1.
+static int byteOf(std::string_view text) {
+  if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>')
+    return -1;
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+  };
+  int high = digit(text[3]), low = digit(text[4]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/// A run of bytes that is no UTF-8 becomes one U+FFFD a byte.
+static Texts spellBytes(Texts texts) {
+  Texts made;
+  std::string bytes;
+  auto finish = [&] {
+    if (!isUtf8(bytes))
+      made.insert(made.end(), bytes.size(), std::string(kReplacementText));
+    else if (!bytes.empty())
+      made.push_back(bytes);
+    bytes.clear();
+  };
+  for (std::string &text : texts) {
+    int byte = byteOf(text);
+    if (byte >= 0) {
+      bytes += char(byte);
+      continue;
+    }
+    finish();
+    made.push_back(std::move(text));
+  }
+  finish();
+  return made;
+}
+
+static std::string stripped(std::string_view text, const Step &step) {
+  std::string_view end = step.first;
+  for (uint32_t i = 0;
+       i < step.form.atStart && text.substr(0, end.size()) == end; ++i)
+    text.remove_prefix(end.size());
+  for (uint32_t i = 0; i < step.form.atEnd && text.size() >= end.size() &&
+                       text.substr(text.size() - end.size()) == end;
+       ++i)
+    text.remove_suffix(end.size());
+  return std::string(text);
+}
+
+/// What a step makes of one of several texts.
+static std::string change(const Step &step, const Texts &texts, size_t i) {
+  switch (step.form.kind) {
+  case format::kReplaceText:
+    return replaced(texts[i], step.first, step.second);
+  case format::kStripEnds:
+    return stripped(texts[i], step);
+  case format::kUnmarkSpaces:
+    return replaced(texts[i], step.first, i ? " " : step.second);
+  default: // kUnmarkEnds
+    return replaced(texts[i], step.first, i + 1 < texts.size() ? " " : "");
+  }
+}
+
+std::string JoinSteps::join(const std::vector<int32_t> &ids,
+                            const TokenNames &names) const {
+  Texts texts;
+  for (int32_t id : ids)
+    if (std::string_view text = names.nameOf(id);
+        !text.empty() && !names.isSpecial(id))
+      texts.emplace_back(text);
+  for (const Step &step : steps) {
+    if (step.form.kind == format::kSpellBytes) {
+      texts = spellBytes(std::move(texts));
+    } else if (step.form.kind == format::kFuseAll) {
+      texts = {concatenate(texts)};
+    } else {
+      for (size_t i = 0; i < texts.size(); ++i)
+        texts[i] = change(step, texts, i);
+    }
+  }
+  return concatenate(texts);
+}
+
+stages::MadeJoiner stages::makeJoinSteps(std::string_view table) {
+  TableReader reader(table);
+  const format::StepsHeader *header = nullptr;
+  const format::JoinStep *forms = nullptr;
+  reader.take(header, 1);
+  if (reader.isWhole())
+    reader.take(forms, header->count);
+  std::vector<Step> steps;
+  bool isWhole = reader.isWhole();
+  for (uint32_t i = 0; isWhole && i < header->count; ++i) {
+    const format::JoinStep &form = forms[i];
+    std::string_view first = reader.takeBytes(form.firstBytes),
+                     second = reader.takeBytes(form.secondBytes);
+    bool hasText = form.kind == format::kSpellBytes ||
+                   form.kind == format::kFuseAll || !first.empty();
+    isWhole = reader.isWhole() && hasText &&
+              form.kind >= format::kReplaceText &&
+              form.kind <= format::kUnmarkEnds;
+    steps.push_back({form, first, second});
+  }
+  if (!isWhole || !reader.takeRest().empty())
+    return Status::error("is not a whole table of steps");
+  return std::unique_ptr<TextJoiner>(
+      std::make_unique<JoinSteps>(std::move(steps)));
+}
