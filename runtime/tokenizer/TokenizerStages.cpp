@@ -219,16 +219,19 @@ Result<TokenizerStages> TokenizerStages::parse(std::string_view section,
 // Using it
 //===----------------------------------------------------------------------===//
 
+void TokenizerStages::split(TextParts &parts, Side side) const {
+  for (const TextStage *stage : cutterOf(side).stages)
+    stage->apply(parts);
+}
+
 void TokenizerStages::cut(std::string_view text, Side side, bool tracks,
                           std::vector<Piece> &tokens) const {
-  const Cutter &cutter = side == Side::Target ? target : source;
   TextParts parts(text, tracks);
-  for (const TextStage *stage : cutter.stages)
-    stage->apply(parts);
+  split(parts, side);
   for (const TextPart &part : parts.all()) {
     size_t first = tokens.size();
     if (part.isText())
-      cutter.model->cut(part.text, tokens);
+      cutterOf(side).model->cut(part.text, tokens);
     else
       tokens.push_back({part.id, {0, uint32_t(part.text.size())}});
     if (tracks)

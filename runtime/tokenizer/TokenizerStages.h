@@ -28,6 +28,8 @@ public:
                                        std::vector<int32_t> special);
 
   enum class Side { Source, Target };
+  /// Does what a side's stages do in front of its model.
+  void split(TextParts &parts, Side side) const;
   /// Appends the tokens of a text; their ranges are those of its bytes, if
   /// `tracks`, else of no use. Any bytes are text.
   void cut(std::string_view text, Side side, bool tracks,
@@ -46,6 +48,9 @@ private:
     std::vector<const TextStage *> stages;
     const PieceModel *model = nullptr;
   };
+  const Cutter &cutterOf(Side side) const {
+    return side == Side::Target ? target : source;
+  }
 
   std::vector<std::unique_ptr<const TextStage>> stages;
   std::vector<std::unique_ptr<const PieceModel>> models;

@@ -4,11 +4,15 @@ usage: make_component_goldens.py
 
 `NAME.json` is a tokenizer, `texts.json` a list of texts, `NAME.tokens.json` for each text
 its ids and the characters that each of them stands for; and `NAME.joined.json` lists of
-ids with their texts. The oracle is the package tokenizers; sentencepiece makes a table of
+ids with their texts. `characters.json` has components, and a digest of what they make of all
+code points. The oracle is the package tokenizers; sentencepiece makes a table of
 rules.
 """
 
+import collections
+import hashlib
 import json
+import math
 import pathlib
 import random
 import tempfile
@@ -86,37 +90,47 @@ def byte_pairs(**options):
     return tokenizer.model
 
 
-def pairs(size=300, **options):
-    """Pairs of characters of texts whose spaces are marked."""
-    tokenizer = Tokenizer(models.BPE(**options))
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    affixes = {
-        "continuing_subword_prefix": options.get("continuing_subword_prefix"),
-        "end_of_word_suffix": options.get("end_of_word_suffix"),
-    }
-    special = ["<unk>"]
+def marked_words():
+    """The words of some texts as Metaspace has them: its trainers draw."""
+    return [f"▁{word}" for sentence in SENTENCES[:3] for word in sentence.split(" ")]
+
+
+def pairs(size=100, continuing_subword_prefix="", end_of_word_suffix="", **options):
+    """Pairs of characters, learnt from the words."""
+    first = continuing_subword_prefix
+    words = []
+    for word in marked_words():
+        parts = [(first if i else "") + c for i, c in enumerate(word)]
+        words.append([*parts[:-1], parts[-1] + end_of_word_suffix])
+    found = ["<unk>"]
     if options.get("byte_fallback"):
-        special += [f"<0x{byte:02X}>" for byte in range(256)]
-    trainer = trainers.BpeTrainer(
-        vocab_size=size,
-        show_progress=False,
-        special_tokens=special,
-        limit_alphabet=60,
-        **{key: affix for key, affix in affixes.items() if affix},
-    )
-    tokenizer.train_from_iterator(SENTENCES * 3, trainer)
-    return tokenizer.model
+        found += [f"<0x{byte:02X}>" for byte in range(256)]
+    found += sorted({part for parts in words for part in parts})
+    merges = []
+    for _ in range(size):
+        counts = collections.Counter(pair for parts in words for pair in zip(parts, parts[1:]))
+        left, right = min(counts, key=lambda pair: (-counts[pair], pair))
+        merges.append((left, right))
+        found.append(left + right[len(first) :])
+        for parts in words:
+            for i in range(len(parts) - 1, 0, -1):
+                if parts[i - 1 : i + 1] == [left, right]:
+                    parts[i - 1 : i + 1] = [found[-1]]
+    if first:
+        options["continuing_subword_prefix"] = first
+    if end_of_word_suffix:
+        options["end_of_word_suffix"] = end_of_word_suffix
+    ids = {piece: i for i, piece in enumerate(dict.fromkeys(found))}
+    return models.BPE(ids, merges, **options)
 
 
 def unigram(**options):
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=150, show_progress=False, special_tokens=["<unk>"], unk_token="<unk>"
+    counts = collections.Counter(
+        word[i : i + n] for word in marked_words() for n in (1, 2, 3, 4) for i in range(len(word))
     )
-    tokenizer.train_from_iterator(SENTENCES[:3] * 3, trainer)
-    state = json.loads(tokenizer.to_str())["model"]
-    vocabulary = [tuple(piece) for piece in state["vocab"]]
+    best = sorted(counts, key=lambda piece: (-counts[piece] * len(piece), piece))[:200]
+    vocabulary = [("<unk>", 0.0)]
+    vocabulary += [(piece, math.log(counts[piece] / 1000)) for piece in best]
     if options.get("byte_fallback"):
         vocabulary += [(f"<0x{byte:02X}>", -12.5) for byte in range(256)]
     return models.Unigram(vocabulary, 0, **options)
@@ -259,7 +273,7 @@ def sentence_pieces(marks):
     )
     llama = d.Sequence([d.Replace("▁", " "), d.ByteFallback(), d.Fuse(), d.Strip(" ", 1, 0)])
     yield "pairs-fallback", make(
-        pairs(600, unk_token="<unk>", fuse_unk=True, byte_fallback=True),
+        pairs(unk_token="<unk>", fuse_unk=True, byte_fallback=True),
         n.Sequence([n.Prepend("▁"), n.Replace(" ", "▁")]),
         None,
         llama,
@@ -292,7 +306,7 @@ def sentence_pieces(marks):
         unigram(byte_fallback=True),
         n.Strip(True, False),
         p.Sequence([p.FixedLength(7), p.Metaspace("▁", "first")]),
-        d.Sequence([d.Metaspace(), d.ByteFallback(), d.Strip("a", 0, 2)]),
+        d.Sequence([d.Metaspace(), d.ByteFallback(), d.Strip("a", 0, 1)]),
         marks,
     )
 
@@ -302,8 +316,36 @@ def write(name, value):
     (FOLDER / name).write_text(text + "\n")
 
 
+def characters():
+    """What components make of all code points, each on a line of its own."""
+    n, p = normalizers, pre_tokenizers
+    text = "".join(f"{chr(c)}\n" for c in range(0x110000) if not 0xD800 <= c < 0xE000)
+    bert = {"clean_text": False, "handle_chinese_chars": False}
+    bert |= {"strip_accents": False, "lowercase": False}
+    for normalizer in (
+        n.BertNormalizer(),
+        *(n.BertNormalizer(**{**bert, key: True}) for key in bert),
+        *(n.NFC(), n.NFD(), n.NFKC(), n.NFKD(), n.Lowercase(), n.StripAccents(), n.Nmt()),
+    ):
+        yield normalizer, normalizer.normalize_str(text)
+    for cutter in (
+        *(p.BertPreTokenizer(), p.Whitespace(), p.WhitespaceSplit(), p.Punctuation()),
+        *(p.Digits(), p.Digits(individual_digits=True)),
+    ):
+        yield cutter, "\0".join(piece for piece, _ in cutter.pre_tokenize_str(text))
+
+
+def write_characters():
+    found = []
+    for component, made in characters():
+        state = json.loads(component.__getstate__())
+        found.append([state, hashlib.sha1(made.encode()).hexdigest()])
+    write("characters.json", found)
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
+    write_characters()
     lines = texts()
     write("texts.json", lines)
     rng = random.Random(2)

@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "TokenizerLoader.h"
+#include "lib/Import/Tokenizers/Json/Readers.h"
+#include "runtime/tokenizer/Utf8.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/SHA1.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -118,6 +122,52 @@ TEST_P(ComponentTest, MayBeDamaged) {
     for (const Piece &piece : pieces)
       ids.push_back(piece.id);
     parsed->join(ids);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// All characters
+//===----------------------------------------------------------------------===//
+
+std::string digestOf(const std::string &text) {
+  llvm::SHA1 hash;
+  hash.update(text);
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+// 1,112,064 lines of a character each.
+TEST(Components, MakeOfEachCharacterWhatTheLibraryDoes) {
+  std::string text;
+  for (char32_t c = 0; c < 0x110000; ++c)
+    if (c < 0xD800 || c > 0xDFFF) {
+      appendUtf8(c, text);
+      text += '\n';
+    }
+  auto golden = readGolden("characters.json");
+  for (const llvm::json::Value &entry : *golden.getAsArray()) {
+    const Array &pair = *entry.getAsArray();
+    StageList list;
+    llvm::StringRef type = *pair[0].getAsObject()->getString("type");
+    bool isNormalizer = !type.contains("Pre") && !type.contains("Whitespace") &&
+                        type != "Punctuation" && type != "Digits";
+    llvm::Error error = isNormalizer ? addNormalizer({pair[0], "it"}, list)
+                                     : addPreTokenizer({pair[0], "it"}, list);
+    ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
+    // What a list must have.
+    list.addHeader(format::kCutCharacters, StageList::kBothSides,
+                   format::CharactersHeader{});
+    list.add(format::kJoinBytes, format::kUsedToJoin);
+    std::string section = list.build();
+    auto stages = TokenizerStages::parse(section, {});
+    ASSERT_TRUE(stages.ok()) << stages.message();
+    TextParts parts(text, /*tracks=*/false);
+    stages->split(parts, TokenizerStages::Side::Source);
+    std::string made;
+    for (const TextPart &part : parts.all()) {
+      made += made.empty() ? "" : std::string(1, '\0');
+      made += part.text;
+    }
+    EXPECT_EQ(digestOf(made), *pair[1].getAsString()) << type.str();
   }
 }
 
