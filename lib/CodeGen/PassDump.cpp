@@ -41,7 +41,7 @@ void PassDump::write(llvm::StringRef name, Operation *op) {
   llvm::sys::path::append(path, numbered);
   llvm::Error error =
       llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
-        auto &file = llvm::cast<llvm::raw_fd_ostream>(stream);
+        auto &file = static_cast<llvm::raw_fd_ostream &>(stream);
         file << shown.text;
         file.flush();
         std::error_code reason = file.error();

@@ -125,8 +125,5 @@ void CutByScores::cut(std::string_view text, std::vector<Piece> &pieces) const {
 }
 
 MadeModel stages::makeCutByScores(std::string_view table) {
-  Result<CutByScores> model = CutByScores::parse(table);
-  if (!model.ok())
-    return model.status();
-  return std::unique_ptr<PieceModel>(std::make_unique<CutByScores>(*model));
+  return own<PieceModel>(CutByScores::parse(table));
 }

@@ -76,8 +76,5 @@ void CutBytePairs::cut(std::string_view word,
 }
 
 MadeModel stages::makeCutBytePairs(std::string_view table) {
-  Result<CutBytePairs> pairs = CutBytePairs::parse(table);
-  if (!pairs.ok())
-    return pairs.status();
-  return std::unique_ptr<PieceModel>(std::make_unique<CutBytePairs>(*pairs));
+  return own<PieceModel>(CutBytePairs::parse(table));
 }

@@ -131,9 +131,5 @@ void CutCharacterPairs::cut(std::string_view word,
 }
 
 MadeModel stages::makeCutCharacterPairs(std::string_view table) {
-  Result<CutCharacterPairs> pairs = CutCharacterPairs::parse(table);
-  if (!pairs.ok())
-    return pairs.status();
-  return std::unique_ptr<PieceModel>(
-      std::make_unique<CutCharacterPairs>(*pairs));
+  return own<PieceModel>(CutCharacterPairs::parse(table));
 }

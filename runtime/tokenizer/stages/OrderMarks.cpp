@@ -206,8 +206,5 @@ bool OrderMarks::normalize(const TextPart &part, TextWriter &writer) const {
 }
 
 stages::MadeText stages::makeOrderMarks(std::string_view table) {
-  Result<OrderMarks> marks = OrderMarks::parse(table);
-  if (!marks.ok())
-    return marks.status();
-  return std::unique_ptr<TextStage>(std::make_unique<OrderMarks>(*marks));
+  return own<TextStage>(OrderMarks::parse(table));
 }

@@ -147,8 +147,5 @@ bool ReplaceCharacters::replace(std::string_view text,
 }
 
 stages::MadeText stages::makeReplaceCharacters(std::string_view table) {
-  Result<ReplaceCharacters> map = ReplaceCharacters::parse(table);
-  if (!map.ok())
-    return map.status();
-  return std::unique_ptr<TextStage>(std::make_unique<ReplaceCharacters>(*map));
+  return own<TextStage>(ReplaceCharacters::parse(table));
 }

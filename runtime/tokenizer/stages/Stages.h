@@ -20,6 +20,14 @@ using MadeText = Result<std::unique_ptr<TextStage>>;
 using MadeModel = Result<std::unique_ptr<PieceModel>>;
 using MadeJoiner = Result<std::unique_ptr<TextJoiner>>;
 
+/// A stage that was parsed, as what is made; or the error.
+template <typename Base, typename Stage>
+Result<std::unique_ptr<Base>> own(Result<Stage> stage) {
+  if (!stage.ok())
+    return stage.status();
+  return std::unique_ptr<Base>(std::make_unique<Stage>(std::move(*stage)));
+}
+
 // Of texts.
 MadeText makeRepairText(std::string_view table);
 MadeText makeFindTokens(std::string_view table);

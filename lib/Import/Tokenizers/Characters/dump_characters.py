@@ -7,10 +7,15 @@ It asks the package tokenizers, which the goldens name the version of: the Unico
 inside it are of several versions. Takes a minute.
 """
 
+import pathlib
+import sys
 import unicodedata
 
 import tokenizers
 from tokenizers import normalizers, pre_tokenizers
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "Patterns"))
+from dump_properties import write  # noqa: E402
 
 POINTS = [*range(0xD800), *range(0xE000, 0x110000)]
 BERT = {
@@ -42,16 +47,6 @@ def ranges_of(points):
         else:
             ranges.append([point, point])
     return ranges
-
-
-def write(words):
-    line = "   "
-    for word in words:
-        if len(line) + len(word) + 1 > 80:
-            print(line)
-            line = "   "
-        line += " " + word
-    print(line)
 
 
 def write_set(name, text, points):
