@@ -185,7 +185,8 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   EXPECT_EQ(reasonOf(folder), "none");
   const std::string supported =
       " (supported: BartTokenizer, BertTokenizer, DistilBertTokenizer, "
-      "ElectraTokenizer, LEDTokenizer, LongformerTokenizer, MBart50Tokenizer, "
+      "ElectraTokenizer, GPTNeoXTokenizer, GemmaTokenizer, LEDTokenizer, "
+      "LlamaTokenizer, LongformerTokenizer, MBart50Tokenizer, "
       "MBartTokenizer, MPNetTokenizer, MarianTokenizer, MobileBertTokenizer, "
       "MvpTokenizer, PegasusTokenizer, PreTrainedTokenizer, RobertaTokenizer; "
       "others with tokenizer.json, unless they rewrite it)";

@@ -235,6 +235,40 @@ TEST_F(WordPieceFolder, OfTokenizerJsonWithAnotherNormalizer) {
             (Ids{8, 9, 5, 13, 1, 1, 1}));
 }
 
+// Llama's classes say which tokens stand around a text, whatever the file says.
+TEST(LanguageModelFolder, TokensAroundATextFollowFlags) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json", R"({"added_tokens": [], "normalizer": null,
+    "pre_tokenizer": null, "decoder": null, "post_processor": {"type": "Odd"},
+    "model": {"type": "BPE", "unk_token": "<unk>", "merges": [], "vocab":
+      {"<unk>": 0, "<s>": 1, "</s>": 2, "a": 3, "<bos>": 4, "<eos>": 5,
+       "<pad>": 6, "<|endoftext|>": 7}}})");
+  auto idsWith = [&](const char *name, const std::string &config) {
+    folder.write("tokenizer_config.json", config);
+    auto imported = readFolderTokenizer(folder.path(), name, 8);
+    EXPECT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    LoadedTokenizer tokenizer(*imported, 8);
+    EXPECT_TRUE(bool(tokenizer)) << tokenizer.message();
+    return tokenizer.encode("a");
+  };
+  EXPECT_EQ(idsWith("LlamaTokenizer", "{}"), (Ids{1, 3}));
+  EXPECT_EQ(idsWith("LlamaTokenizer",
+                    R"({"add_bos_token": false, "add_eos_token": true})"),
+            (Ids{3, 2}));
+  EXPECT_EQ(idsWith("LlamaTokenizer", R"({"bos_token": "<bos>"})"),
+            (Ids{4, 3}));
+  EXPECT_EQ(idsWith("GemmaTokenizer", R"({"add_eos_token": true})"),
+            (Ids{4, 3, 5}));
+  EXPECT_EQ(idsWith("GPTNeoXTokenizer", "{}"), (Ids{3}));
+  EXPECT_EQ(idsWith("GPTNeoXTokenizer", R"({"add_bos_token": true})"),
+            (Ids{7, 3}));
+  folder.write("tokenizer_config.json", R"({"add_prefix_space": false})");
+  auto refused = readFolderTokenizer(folder.path(), "LlamaTokenizer", 8);
+  ASSERT_TRUE(bool(refused));
+  EXPECT_EQ(refused->manifest.getString("reason").value_or("").substr(0, 48),
+            "'tokenizer_config.json' has 'add_prefix_space' w");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Tokenizers, ComponentTest,
     testing::Values("bert", "bert-accents", "bert-cased", "bytes",

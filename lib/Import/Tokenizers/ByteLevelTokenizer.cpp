@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
-#include "lib/Import/Tokenizers/AddedTokens.h"
+#include "lib/Import/Tokenizers/ClassTokens.h"
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
@@ -17,34 +17,17 @@ using namespace llvm;
 
 namespace heddle {
 
-/// The fields of special tokens, and what BartTokenizer has for them.
-static constexpr std::pair<StringLiteral, StringLiteral> kSpecialTokens[] = {
-    {"bos_token", "<s>"},    {"eos_token", "</s>"},  {"unk_token", "<unk>"},
-    {"sep_token", "</s>"},   {"pad_token", "<pad>"}, {"cls_token", "<s>"},
-    {"mask_token", "<mask>"}};
+using Form = DefaultToken::Form;
 
-/// The special tokens of the class, in its order; of a class that is not known
-/// those of the files alone.
-static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
-                                             bool isGeneric = false) {
-  std::vector<SpecialToken> special;
-  for (const auto &[field, text] : kSpecialTokens) {
-    if (isGeneric && !files.special.count(field.str()))
-      continue;
-    SpecialToken byDefault{text.str(), std::nullopt};
-    bool isMask = field == "mask_token";
-    if (!isGeneric && (isMask || !files.whole)) {
-      byDefault.form.emplace();
-      byDefault.form->content = text.str();
-      byDefault.form->stripsLeft = isMask;
-      byDefault.form->isNormalized = byDefault.form->isSpecial = true;
-    }
-    if (std::optional<SpecialToken> token = files.find(field, byDefault))
-      appendSpecial(*token, special);
-  }
-  appendOthers(files, special);
-  return special;
-}
+/// BartTokenizer's.
+static constexpr DefaultToken kTokens[] = {
+    {"bos_token", "<s>", Form::ObjectIfConverted},
+    {"eos_token", "</s>", Form::ObjectIfConverted},
+    {"unk_token", "<unk>", Form::ObjectIfConverted},
+    {"sep_token", "</s>", Form::ObjectIfConverted},
+    {"pad_token", "<pad>", Form::ObjectIfConverted},
+    {"cls_token", "<s>", Form::ObjectIfConverted},
+    {"mask_token", "<mask>", Form::Object, /*stripsLeft=*/true}};
 
 /// The merges of `merges.txt`.
 static Expected<json::Array> readMerges(const std::string &path) {
@@ -76,13 +59,9 @@ static Expected<json::Object> convertPlainFiles(const TokenizerFiles &files) {
   Expected<json::Array> merges = readMerges(files.path("merges.txt"));
   if (!merges)
     return merges.takeError();
-  auto tokenOf = [&](StringRef field, StringRef byDefault) {
-    SpecialToken token{byDefault.str(), std::nullopt};
-    return files.find(field, token).value_or(token).content;
-  };
   // No id of these counts.
-  json::Array first{tokenOf("cls_token", "<s>"), 0},
-      last{tokenOf("sep_token", "</s>"), 0};
+  json::Array first{textOf(files, kTokens, "cls_token"), 0},
+      last{textOf(files, kTokens, "sep_token"), 0};
   return json::Object{
       {"model", json::Object{{"type", "BPE"},
                              {"vocab", std::move(*ids)},
@@ -97,8 +76,8 @@ static Expected<json::Object> convertPlainFiles(const TokenizerFiles &files) {
 Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
                                                    int64_t vocabulary) {
   auto read = [&](const json::Object &whole, StringRef name) {
-    return readJsonTokenizer(
-        {files, whole, files.path(name), vocabulary, listSpecial(files)});
+    return readJsonTokenizer({files, whole, files.path(name), vocabulary,
+                              listSpecial(files, kTokens)});
   };
   if (files.whole)
     return read(*files.whole, "tokenizer.json");
@@ -119,7 +98,7 @@ Expected<ImportedTokenizer> readWholeTokenizer(const TokenizerFiles &files,
     return ImportedTokenizer();
   return readJsonTokenizer({files, *files.whole, files.path("tokenizer.json"),
                             vocabulary,
-                            listSpecial(files, /*isGeneric=*/true)});
+                            listSpecial(files, kTokens, /*isKnown=*/false)});
 }
 
 } // namespace heddle

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
+#include "lib/Import/Tokenizers/LanguageModelTokenizers.h"
 #include "lib/Import/Tokenizers/OffsetTokenizers.h"
 #include "lib/Import/Tokenizers/WordPieceTokenizers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,12 +36,17 @@ static constexpr StringLiteral kPairFiles =
 static constexpr StringLiteral kWordPieceFiles =
     "'tokenizer.json', or 'vocab.txt'";
 
+static constexpr StringLiteral kWholeFile = "'tokenizer.json'";
+
 static constexpr TokenizerClass kClasses[] = {
     {"BartTokenizer", readByteLevelTokenizer, kPairFiles},
     {"BertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"DistilBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"ElectraTokenizer", readBertTokenizer, kWordPieceFiles},
+    {"GPTNeoXTokenizer", readGptNeoxTokenizer, kWholeFile},
+    {"GemmaTokenizer", readGemmaTokenizer, kWholeFile},
     {"LEDTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"LlamaTokenizer", readLlamaTokenizer, kWholeFile},
     {"LongformerTokenizer", readByteLevelTokenizer, kPairFiles},
     {"MBart50Tokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
     {"MBartTokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
@@ -50,14 +56,13 @@ static constexpr TokenizerClass kClasses[] = {
     {"MobileBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"MvpTokenizer", readByteLevelTokenizer, kPairFiles},
     {"PegasusTokenizer", readPegasusTokenizer, "'spiece.model'"},
-    {"PreTrainedTokenizer", readWholeTokenizer, "'tokenizer.json'"},
+    {"PreTrainedTokenizer", readWholeTokenizer, kWholeFile},
     {"RobertaTokenizer", readByteLevelTokenizer, kPairFiles}};
 
 /// Classes that make something else of tokenizer.json than it says, and that no
 /// reader here knows: they replace its post-processor, or by language.
 static constexpr StringLiteral kRewritingClasses[] = {
-    "CodeLlamaTokenizer",   "CohereTokenizer", "GPTNeoXTokenizer",
-    "GemmaTokenizer",       "LlamaTokenizer",  "NllbTokenizer",
+    "CodeLlamaTokenizer", "CohereTokenizer", "NllbTokenizer",
     "SeamlessM4TTokenizer", "WhisperTokenizer"};
 
 /// What a folder may have that some tokenizer reads.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/WordPieceTokenizers.h"
-#include "lib/Import/Tokenizers/AddedTokens.h"
+#include "lib/Import/Tokenizers/ClassTokens.h"
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
@@ -17,13 +17,6 @@ using namespace llvm;
 namespace heddle {
 
 namespace {
-/// A special token that a class has by default.
-struct DefaultToken {
-  StringLiteral field, text;
-  /// Whether the class makes an object of it, which strips spaces to its left.
-  bool isObject = false, stripsLeft = false;
-};
-
 struct WordPieceClass {
   ArrayRef<DefaultToken> tokens;
   /// Whether `tokenize_chinese_chars` counts beside tokenizer.json.
@@ -36,29 +29,15 @@ static constexpr DefaultToken kBertTokens[] = {{"unk_token", "[UNK]"},
                                                {"pad_token", "[PAD]"},
                                                {"cls_token", "[CLS]"},
                                                {"mask_token", "[MASK]"}};
+using Form = DefaultToken::Form;
 static constexpr DefaultToken kMPNetTokens[] = {
-    {"bos_token", "<s>", true},          {"eos_token", "</s>", true},
-    {"unk_token", "[UNK]", true},        {"sep_token", "</s>", true},
-    {"pad_token", "<pad>", true},        {"cls_token", "<s>", true},
-    {"mask_token", "<mask>", true, true}};
-
-static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
-                                             const WordPieceClass &traits) {
-  std::vector<SpecialToken> special;
-  for (const DefaultToken &each : traits.tokens) {
-    SpecialToken byDefault{each.text.str(), std::nullopt};
-    if (each.isObject) {
-      byDefault.form.emplace();
-      byDefault.form->content = each.text.str();
-      byDefault.form->stripsLeft = each.stripsLeft;
-      byDefault.form->isNormalized = byDefault.form->isSpecial = true;
-    }
-    if (std::optional<SpecialToken> token = files.find(each.field, byDefault))
-      appendSpecial(*token, special);
-  }
-  appendOthers(files, special);
-  return special;
-}
+    {"bos_token", "<s>", Form::Object},
+    {"eos_token", "</s>", Form::Object},
+    {"unk_token", "[UNK]", Form::Object},
+    {"sep_token", "</s>", Form::Object},
+    {"pad_token", "<pad>", Form::Object},
+    {"cls_token", "<s>", Form::Object},
+    {"mask_token", "<mask>", Form::Object, /*stripsLeft=*/true}};
 
 /// What the class says of the normalizer.
 static json::Object normalizerOf(const json::Object &config) {
@@ -106,11 +85,7 @@ static Expected<json::Object> convertVocabulary(const TokenizerFiles &files,
       ids[piece] = id;
   }
   auto tokenOf = [&](StringRef field) {
-    const DefaultToken *byDefault =
-        find_if(traits.tokens,
-                [&](const DefaultToken &each) { return each.field == field; });
-    SpecialToken token{byDefault->text.str(), std::nullopt};
-    return files.find(field, token).value_or(token).content;
+    return textOf(files, traits.tokens, field);
   };
   json::Object normalizer = normalizerOf(files.config);
   normalizer["type"] = "BertNormalizer";
@@ -133,7 +108,7 @@ static Expected<ImportedTokenizer> readClass(const TokenizerFiles &files,
                                              int64_t vocabulary) {
   auto read = [&](const json::Object &whole, StringRef name) {
     return readJsonTokenizer({files, whole, files.path(name), vocabulary,
-                              listSpecial(files, traits)});
+                              listSpecial(files, traits.tokens)});
   };
   if (files.whole)
     return read(overwriteNormalizer(files, traits), "tokenizer.json");

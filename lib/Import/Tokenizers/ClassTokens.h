@@ -1,0 +1,37 @@
+//===- ClassTokens.h - Special tokens of a tokenizer's class ----*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSTOKENS_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSTOKENS_H
+
+#include "lib/Import/Tokenizers/TokenizerFiles.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace heddle {
+
+/// A special token that a class of transformers has if no file names one.
+struct DefaultToken {
+  llvm::StringLiteral field, text;
+  /// What the class gives to the library: a text, an object (AddedToken), or an
+  /// object only if it converts a slow tokenizer, without tokenizer.json.
+  enum class Form { Text, Object, ObjectIfConverted };
+  Form form = Form::Text;
+  bool stripsLeft = false;
+};
+
+/// The special tokens of a class, in its order; those of a class that is not
+/// known are the ones of these fields that files name.
+std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
+                                      llvm::ArrayRef<DefaultToken> tokens,
+                                      bool isKnown = true);
+
+/// The text of one of them.
+std::string textOf(const TokenizerFiles &files,
+                   llvm::ArrayRef<DefaultToken> tokens, llvm::StringRef field);
+
+/// TemplateProcessing with a token in front of a text and one behind it; none
+/// if they are empty.
+llvm::json::Object buildTemplate(llvm::StringRef before, llvm::StringRef after);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSTOKENS_H

@@ -1,0 +1,22 @@
+//===- LanguageModelTokenizers.h - Tokenizers of Llama and kin --*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_LANGUAGEMODELTOKENIZERS_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_LANGUAGEMODELTOKENIZERS_H
+
+#include "lib/Import/Tokenizers/TokenizerFiles.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
+
+namespace heddle {
+
+// Classes that read `tokenizer.json`, and put in place of its post-processor
+// what tokenizer_config.json says of tokens around a text.
+llvm::Expected<ImportedTokenizer>
+readLlamaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+readGemmaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+readGptNeoxTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_LANGUAGEMODELTOKENIZERS_H
