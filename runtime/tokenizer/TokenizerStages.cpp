@@ -122,9 +122,11 @@ Status StageListReader::addModel(uint32_t uses, stages::MadeModel made) {
 Status StageListReader::addNumbers(uint32_t uses, std::string_view table) {
   const PieceModel *inner =
       into.models.empty() ? nullptr : into.models.back().get();
+  bool isUsed = inner;
   for (Cutter *cutter : cuttersOf(uses))
-    if (!inner || cutter->model != inner)
-      return Status::error("numbers the pieces of no model");
+    isUsed &= cutter->model == inner;
+  if (!isUsed)
+    return Status::error("numbers the pieces of no model");
   return addModel(uses, stages::makeNumberPieces(table, vocabulary, *inner));
 }
 

@@ -61,7 +61,21 @@ static void writeFolder(const std::string &name, const std::string &folder,
     write("stages", name, bytes);
 }
 
+/// The same of a tokenizer.json among the goldens of components.
+static void writeComponents(const std::string &name) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json",
+               readFile(HEDDLE_GOLDENS "/components/" + name + ".json"));
+  auto read = llvm::cantFail(
+      readFolderTokenizer(folder.path(), "PreTrainedTokenizer", 1));
+  write("stages", name, read.sections.front().bytes);
+}
+
 static void writeTokenizers() {
+  for (const char *name : {"bert", "words", "replaced", "split-contiguous",
+                           "pairs-fallback", "pairs-prefix", "pairs-suffix",
+                           "unigram", "unigram-fallback", "whole-words"})
+    writeComponents(name);
   std::string rules =
       write("rules", "tsv", "61\t41 20 62\n2E\t\n20 7A\t7A\nE4\t61 65\n");
   // Without the rules of NFKC, which are larger than all else.

@@ -129,8 +129,9 @@ TEST(TokenizerStagesTest, must_be_whole) {
   EXPECT_EQ(messageOf(buildToyStages({{format::kRepairText, 3, ""}})),
             "section 'tokenizer' has no stage that cuts sources, targets or "
             "joins");
-  EXPECT_EQ(messageOf(buildToyStages({{format::kNumberPieces, 3, ""}})),
-            "stage 0 of section 'tokenizer' numbers the pieces of no model");
+  for (uint32_t uses : {0, 3})
+    EXPECT_EQ(messageOf(buildToyStages({{format::kNumberPieces, uses, ""}})),
+              "stage 0 of section 'tokenizer' numbers the pieces of no model");
 }
 
 /// What a damaged table must not do shows as the death of the test.
