@@ -35,8 +35,9 @@
 //        ...},                                 the keys of SearchSettings.def
 //     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
 //            "none" (no section tokenizer; "reason": why), all for people,
-//        "bos": 4 (in front), "eos": 0 (appended), "language": 5 (appended
-//            behind eos), "unknown": 1, "special": [ids dropped from text],
+//        "bos": 4 (in front of a source), "eos": 0 (behind it), "language": 5
+//            (behind eos), as the section has them, for sources of ids and for
+//            targets; "unknown": 1, "special": [ids dropped from text],
 //            "clean_up": 1 (take back the space in front of English
 //            punctuation). Ids may be beyond the vocabularies: text that needs
 //            one is refused,
@@ -141,7 +142,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 16;
+inline constexpr uint32_t kVersion = 17;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

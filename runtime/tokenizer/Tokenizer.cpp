@@ -12,9 +12,7 @@
 using namespace heddle;
 
 Tokenizer::Tokenizer(TokenizerStages stages, const Manifest &manifest)
-    : stages(std::move(stages)), bos(manifest.tokenizer.bos),
-      eos(manifest.tokenizer.eos), language(manifest.tokenizer.language),
-      cleansUp(manifest.tokenizer.cleansUp),
+    : stages(std::move(stages)), cleansUp(manifest.tokenizer.cleansUp),
       sourceCount(manifest.sourceVocabulary),
       targetCount(manifest.targetVocabulary) {}
 
@@ -31,55 +29,93 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::make(const Artifact &artifact,
       TokenizerStages::parse(*section, manifest.tokenizer.special);
   if (!stages.ok())
     return stages.status();
+  if (!manifest.tokenizer.languages.empty() &&
+      !stages->sourceTemplate().hasLanguage())
+    return Status::error("'", artifact.path(),
+                         "' names languages, but its tokenizer has no place "
+                         "for one");
   return std::make_unique<Tokenizer>(std::move(*stages), manifest);
 }
 
-std::vector<int32_t> Tokenizer::cut(std::string_view text, Side side) const {
+std::vector<Piece> Tokenizer::cut(std::string_view text, Side side,
+                                  bool tracks) const {
   std::vector<Piece> pieces;
-  stages.cut(text, side, /*tracks=*/false, pieces);
-  std::vector<int32_t> ids;
-  ids.reserve(pieces.size() + 3); // For what encode adds.
-  for (const Piece &piece : pieces)
-    ids.push_back(piece.id);
-  return ids;
+  stages.cut(text, side, tracks, pieces);
+  return pieces;
 }
 
 /// A tokenizer's pieces may be more than the model has rows for.
-Result<std::vector<int32_t>> Tokenizer::check(std::vector<int32_t> ids,
-                                              Side side) const {
+Status Tokenizer::check(const std::vector<int32_t> &ids, Side side) const {
   bool isSource = side == Side::Source;
   int32_t count = isSource ? sourceCount : targetCount;
   for (int32_t id : ids)
     if (id >= count)
-      return Status::error("has the piece '", stages.nameOf(id),
+      return Status::error("has the piece '", stages.tokenNames().nameOf(id),
                            "' with the id ", id, ", but the model's ",
                            isSource ? "source" : "target",
                            " vocabulary ends at ", count - 1);
-  return ids;
+  return Status::success();
 }
 
 Result<std::vector<int32_t>>
 Tokenizer::encode(std::string_view text,
                   std::optional<int32_t> sourceLanguage) const {
-  std::vector<int32_t> ids = cut(text, Side::Source);
-  if (ids.empty())
-    return ids;
-  // The language is behind the end, or else what begins a source.
-  std::optional<int32_t> first = bos, last = language;
-  if (sourceLanguage)
-    (language ? last : first) = sourceLanguage;
-  if (first)
-    ids.insert(ids.begin(), *first);
-  if (eos)
-    ids.push_back(*eos);
-  if (last)
-    ids.push_back(*last);
-  return check(std::move(ids), Side::Source);
+  std::vector<Piece> pieces = cut(text, Side::Source, /*tracks=*/false);
+  if (pieces.empty())
+    return std::vector<int32_t>();
+  std::vector<int32_t> ids =
+      stages.sourceTemplate().buildIds(pieces, sourceLanguage);
+  Status status = check(ids, Side::Source);
+  return status.ok() ? Result(std::move(ids)) : status;
+}
+
+Result<std::vector<TextEncoding>>
+Tokenizer::encodeWindows(const TextPair &texts,
+                         const std::optional<Truncation> &truncation,
+                         bool tracks) const {
+  std::vector<Piece> first = cut(texts.first, Side::Source, tracks), second;
+  std::optional<size_t> secondSize;
+  if (texts.second) {
+    second = cut(*texts.second, Side::Source, tracks);
+    secondSize = second.size();
+  }
+  const TextTemplate &around = stages.sourceTemplate();
+  std::vector<TextWindow> windows = {{{0, first.size()}, {0, second.size()}}};
+  if (truncation) {
+    auto cuts =
+        truncate(first.size(), secondSize,
+                 around.specialCount(texts.second.has_value()), *truncation);
+    if (!cuts.ok())
+      return cuts.status();
+    windows = std::move(*cuts);
+  }
+  auto take = [&](const std::vector<Piece> &pieces, const TokenRange &range,
+                  std::string_view text) {
+    std::vector<Piece> taken(pieces.begin() + ptrdiff_t(range.begin),
+                             pieces.begin() + ptrdiff_t(range.end));
+    if (tracks)
+      around.trim(text, stages.tokenNames(), taken);
+    return taken;
+  };
+  std::vector<TextEncoding> encodings;
+  for (const TextWindow &window : windows) {
+    std::vector<Piece> a = take(first, window.first, texts.first), b;
+    if (texts.second)
+      b = take(second, window.second, *texts.second);
+    encodings.push_back(around.build(a, texts.second ? &b : nullptr));
+    if (Status status = check(encodings.back().ids, Side::Source); !status.ok())
+      return status;
+  }
+  return encodings;
 }
 
 Result<std::vector<int32_t>>
 Tokenizer::encodeTarget(std::string_view text) const {
-  return check(cut(text, Side::Target), Side::Target);
+  std::vector<int32_t> ids;
+  for (const Piece &piece : cut(text, Side::Target, /*tracks=*/false))
+    ids.push_back(piece.id);
+  Status status = check(ids, Side::Target);
+  return status.ok() ? Result(std::move(ids)) : status;
 }
 
 std::string Tokenizer::decode(const std::vector<int32_t> &ids) const {

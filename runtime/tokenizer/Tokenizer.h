@@ -1,6 +1,6 @@
 //===- Tokenizer.h - From text to ids and back ------------------*- C++ -*-===//
 //
-// The stages of an artifact's tokenizer, and the special tokens that a model
+// The stages of an artifact's tokenizer, with the special tokens that a model
 // wants around its input, which are added here and nowhere else.
 //
 //===----------------------------------------------------------------------===//
@@ -12,6 +12,7 @@
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Manifest.h"
 #include "runtime/tokenizer/TokenizerStages.h"
+#include "runtime/tokenizer/Truncation.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +22,13 @@
 #include <vector>
 
 namespace heddle {
+
+/// One text, or two that a model reads together: a question and where its
+/// answer may stand.
+struct TextPair {
+  std::string_view first;
+  std::optional<std::string_view> second = {};
+};
 
 /// Immutable; any number of threads may use it at the same time.
 class Tokenizer {
@@ -40,6 +48,13 @@ public:
   encode(std::string_view text,
          std::optional<int32_t> sourceLanguage = {}) const;
 
+  /// What a model reads of texts: one window, without `truncation`, else the
+  /// windows that it cuts. A text may be empty. The tokens' ranges are of use
+  /// if `tracks`. Fails as above, or if there is no room for a window.
+  Result<std::vector<TextEncoding>>
+  encodeWindows(const TextPair &texts,
+                const std::optional<Truncation> &truncation, bool tracks) const;
+
   /// The target ids of a part of a target text, without bos or eos.
   Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;
 
@@ -49,13 +64,10 @@ public:
 private:
   using Side = TokenizerStages::Side;
 
-  std::vector<int32_t> cut(std::string_view text, Side side) const;
-  Result<std::vector<int32_t>> check(std::vector<int32_t> ids, Side side) const;
+  std::vector<Piece> cut(std::string_view text, Side side, bool tracks) const;
+  Status check(const std::vector<int32_t> &ids, Side side) const;
 
   TokenizerStages stages;
-  std::optional<int32_t> bos;
-  std::optional<int32_t> eos;
-  std::optional<int32_t> language;
   bool cleansUp;
   int32_t sourceCount, targetCount;
 };

@@ -413,6 +413,34 @@ struct WordJoinHeader {
 };
 static_assert(sizeof(WordJoinHeader) == 8);
 
+//===----------------------------------------------------------------------===//
+// What a model reads of texts
+//===----------------------------------------------------------------------===//
+
+/// The tokens of one text, or of two, and those around them. TemplateHeader,
+/// TemplateItem items[singleCount + pairCount], of one text and of two.
+inline constexpr uint32_t kTemplate = 96;
+struct TemplateHeader {
+  uint32_t singleCount;
+  uint32_t pairCount;
+  uint32_t flags;
+  /// Which item of one text a source language replaces; -1 for none.
+  int32_t language;
+};
+static_assert(sizeof(TemplateHeader) == 16);
+/// Flags: white space at the ends of a token is none of the text that it stands
+/// for; but for one space, which a stage may have added, at the start of a
+/// text.
+inline constexpr uint32_t kTrimsRanges = 1, kSparesFirstSpace = 2;
+struct TemplateItem {
+  /// A token, or one of the texts below.
+  int32_t id;
+  /// The type of its tokens, BERT's token_type_ids.
+  uint32_t type;
+};
+static_assert(sizeof(TemplateItem) == 8);
+inline constexpr int32_t kFirstText = -1, kSecondText = -2;
+
 } // namespace heddle::format
 
 #endif // HEDDLE_RUNTIME_TOKENIZER_TOKENIZERFORMAT_H

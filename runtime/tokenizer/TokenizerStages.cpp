@@ -168,6 +168,12 @@ Status StageListReader::add(const format::Stage &stage,
     vocabulary = DoubleArray(units, count);
     return Status::success();
   }
+  if (stage.kind == format::kTemplate) {
+    Result<TextTemplate> made = TextTemplate::parse(table);
+    if (made.ok())
+      into.textTemplate = *made;
+    return made.ok() ? Status::success() : made.status();
+  }
   if (stage.kind == format::kTexts) {
     Result<PieceTexts> texts = PieceTexts::parse(table);
     if (texts.ok())

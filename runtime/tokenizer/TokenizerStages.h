@@ -9,6 +9,7 @@
 
 #include "runtime/Result.h"
 #include "runtime/tokenizer/Stage.h"
+#include "runtime/tokenizer/TextTemplate.h"
 
 #include <cstdint>
 #include <memory>
@@ -35,10 +36,13 @@ public:
   void cut(std::string_view text, Side side, bool tracks,
            std::vector<Piece> &tokens) const;
 
+  /// What a model reads of a source.
+  const TextTemplate &sourceTemplate() const { return textTemplate; }
+  const TokenNames &tokenNames() const { return *names; }
+
   std::string join(const std::vector<int32_t> &ids) const {
     return joiner->join(ids, *names);
   }
-  std::string_view nameOf(int32_t id) const { return names->nameOf(id); }
 
 private:
   friend class StageListReader;
@@ -57,6 +61,7 @@ private:
   std::unique_ptr<const TextJoiner> joiner;
   std::unique_ptr<TokenNames> names;
   Cutter source, target;
+  TextTemplate textTemplate;
 };
 
 } // namespace heddle

@@ -109,9 +109,9 @@ int main(int count, char **arguments) {
   json characters = toy;
   characters["tokenizer"] = {
       {"kind", "characters"}, {"unknown", 3}, {"bos", 1}, {"eos", 2}};
-  writeBoth(
-      "characters", characters,
-      {{"tokenizer", buildToyTokenizer("____abcde", "____abcdefg", 3, 4)}});
+  writeBoth("characters", characters,
+            {{"tokenizer", buildToyTokenizer("____abcde", "____abcdefg", 3, 4,
+                                             {{1}, {2}})}});
   toy["vocabulary"] = {{"source", 1000}, {"target", 1000}};
   toy["tokenizer"] = {{"kind", "sentencepiece"},
                       {"bos", 4},

@@ -57,8 +57,8 @@ private:
       manifest["tokenizer"] = {
           {"kind", "characters"}, {"unknown", 3}, {"bos", 1}, {"eos", 2}};
       test::ArtifactBuilder toy = test::toyArtifact(manifest);
-      toy.add("tokenizer",
-              test::buildToyTokenizer("____abcde", "____abcdefg", 3, 4));
+      toy.add("tokenizer", test::buildToyTokenizer("____abcde", "____abcdefg",
+                                                   3, 4, {{1}, {2}}));
       std::string path = folder.write("toy", toy.build());
       heddle_model *model = nullptr;
       if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK) {

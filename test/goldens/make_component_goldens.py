@@ -4,7 +4,8 @@ usage: make_component_goldens.py
 
 `NAME.json` is a tokenizer, `texts.json` a list of texts, `NAME.tokens.json` for each text
 its ids and the characters that each of them stands for; and `NAME.joined.json` lists of
-ids with their texts. `characters.json` has components, and a digest of what they make of all
+ids with their texts. `windows.json` has post-processors with what they and truncation make
+of texts and pairs. `characters.json` has components, and a digest of what they make of all
 code points. The oracle is the package tokenizers; sentencepiece makes a table of
 rules.
 """
@@ -20,7 +21,7 @@ import tempfile
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
-from tokenizers import pre_tokenizers, trainers
+from tokenizers import pre_tokenizers, processors, trainers
 
 FOLDER = pathlib.Path(__file__).parent / "components"
 SENTENCES = [
@@ -335,6 +336,75 @@ def characters():
         yield cutter, "\0".join(piece for piece, _ in cutter.pre_tokenize_str(text))
 
 
+def post_processors():
+    """Post-processors, each of one of the tokenizers."""
+    p = processors
+    bert = [("[CLS]", pieces()["[CLS]"]), ("[SEP]", pieces()["[SEP]"])]
+    yield "bert", p.BertProcessing(bert[1], bert[0])
+    yield "bert", p.TemplateProcessing(
+        single="[CLS]:2 $A:1 two:3", pair="$B:4 [SEP]:1 $A two:1", special_tokens=[*bert, TWO]
+    )
+    yield "bytes", p.RobertaProcessing(("[MASK]", 400), ("[SEP]", 401))
+    yield "bytes", p.RobertaProcessing(("[MASK]", 400), ("[SEP]", 401), add_prefix_space=False)
+    template = p.TemplateProcessing(
+        single="[SEP] $A", pair="[SEP] $A [SEP]:1 $B:1", special_tokens=[("[SEP]", 401)]
+    )
+    yield "bytes-split", p.Sequence([p.ByteLevel(trim_offsets=True), template])
+    yield "bytes-split", p.ByteLevel(trim_offsets=False)
+    yield "unigram", None
+
+
+TWO = {"id": "two", "ids": [5, 6], "tokens": ["!", "%"]}
+# What is left of texts: the most tokens, how many windows share, what is cut.
+TRUNCATIONS = [None, (9, 0, "longest_first", "right"), (9, 1, "longest_first", "left")]
+TRUNCATIONS += [(13, 2, "only_second", "right"), (13, 3, "only_first", "left")]
+TRUNCATIONS += [(30, 4, "longest_first", "right"), (31, 0, "longest_first", "left")]
+
+
+def windows(tokenizer, pair, truncation):
+    """[ids, characters, types, texts] of each window; None if the library refuses.
+
+    The last two are those of the first window: processors leave them to chance in others.
+    """
+    tokenizer.no_truncation()
+    if truncation:
+        length, stride, strategy, direction = truncation
+        tokenizer.enable_truncation(
+            length, stride=stride, strategy=strategy, direction=direction
+        )
+    try:
+        first = tokenizer.encode(*pair)
+    except BaseException:  # It may panic.
+        return None
+    made = [
+        [window.ids, [i for span in window.offsets for i in span]]
+        for window in [first, *first.overflowing]
+    ]
+    made[0].append(first.type_ids)
+    made[0].append([-1 if text is None else text for text in first.sequence_ids])
+    return made
+
+
+def write_windows(known, lines):
+    found = []
+    rng = random.Random(3)
+    for name, processor in post_processors():
+        tokenizer = Tokenizer.from_str(known[name])
+        if processor:
+            tokenizer.post_processor = processor
+        cases = []
+        for truncation in TRUNCATIONS:
+            for size in (1, 2, 2):
+                pair = [f" {rng.choice(lines)[:28]} " for _ in range(size)]
+                made = windows(tokenizer, pair, truncation)
+                if made and len(made) <= 12:
+                    cases.append([pair, truncation, made])
+        cases.append([["", ""], None, windows(tokenizer, ["", ""], None)])
+        state = json.loads(processor.__getstate__()) if processor else None
+        found.append([name, state, cases])
+    write("windows.json", found)
+
+
 def write_characters():
     found = []
     for component, made in characters():
@@ -349,8 +419,10 @@ def main():
     lines = texts()
     write("texts.json", lines)
     rng = random.Random(2)
+    known = {}
     for name, tokenizer in tokenizers():
-        write(f"{name}.json", json.loads(tokenizer.to_str()))
+        known[name] = tokenizer.to_str()
+        write(f"{name}.json", json.loads(known[name]))
         # Ids, then the characters from where to where.
         tokens = []
         for line in lines:
@@ -360,6 +432,7 @@ def main():
         size = tokenizer.get_vocab_size()
         drawn = [[rng.randrange(size) for _ in range(rng.randint(0, 12))] for _ in range(40)]
         write(f"{name}.joined.json", [[ids, tokenizer.decode(ids)] for ids in drawn])
+    write_windows(known, lines)
 
 
 if __name__ == "__main__":

@@ -60,11 +60,9 @@ namespace {
 class CharacterTokenizerTest : public testing::Test {
 protected:
   void SetUp() override {
-    section = buildToyTokenizer("____AIOb-b", "____AIaeh", 3, 4);
+    section = buildToyTokenizer("____AIOb-b", "____AIaeh", 3, 4, {{1}, {2}});
     Manifest manifest;
     manifest.sourceVocabulary = manifest.targetVocabulary = 10;
-    manifest.tokenizer.bos = 1;
-    manifest.tokenizer.eos = 2;
     Result<TokenizerStages> stages = TokenizerStages::parse(section, {1, 2});
     ASSERT_TRUE(stages.ok()) << stages.message();
     tokenizer.emplace(std::move(*stages), manifest);
@@ -121,7 +119,7 @@ TEST(TokenizerStagesTest, must_be_whole) {
                                 "a list of stages");
   EXPECT_EQ(messageOf(whole.substr(0, 80)),
             "section 'tokenizer' has 80 bytes, too few for a list of stages");
-  EXPECT_EQ(messageOf(whole.substr(0, 104)),
+  EXPECT_EQ(messageOf(whole.substr(0, 128)),
             "stage 0 of section 'tokenizer' has a table outside of it");
   EXPECT_EQ(messageOf(buildToyStages({{99, 7, ""}})),
             "stage 0 of section 'tokenizer' is of the kind 99, which this "

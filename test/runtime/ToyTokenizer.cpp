@@ -30,7 +30,8 @@ std::string heddle::test::buildToyStages(const std::vector<ToyStage> &stages) {
 std::string heddle::test::buildToyTokenizer(const std::string &source,
                                             const std::string &target,
                                             uint32_t unknown,
-                                            uint32_t firstText) {
+                                            uint32_t firstText,
+                                            const ToyTemplate &around) {
   auto count = uint32_t(target.size());
   std::string header = bytesOf(format::CharactersHeader{unknown, 0}),
               begins = bytesOf(uint32_t(0)), joinings, texts;
@@ -40,10 +41,23 @@ std::string heddle::test::buildToyTokenizer(const std::string &source,
     begins += bytesOf(uint32_t(texts.size()));
     joinings += bytesOf(format::kJoinsAsText);
   }
+  std::string items;
+  for (int32_t id : around.before)
+    items += bytesOf(format::TemplateItem{id, 0});
+  items += bytesOf(format::TemplateItem{format::kFirstText, 0});
+  for (int32_t id : around.after)
+    items += bytesOf(format::TemplateItem{id, 0});
+  auto itemCount = uint32_t(items.size() / sizeof(format::TemplateItem));
+  // Two texts have what one has, but for the second.
+  items += items + bytesOf(format::TemplateItem{format::kSecondText, 1});
   return buildToyStages(
       {{format::kCutCharacters, format::kUsedForSource, header + source},
        {format::kCutCharacters, format::kUsedForTarget, header + target},
        {format::kTexts, format::kUsedToJoin,
         bytesOf(format::TextsHeader{count, 0}) + begins + joinings + texts},
-       {format::kJoinBytes, format::kUsedToJoin, ""}});
+       {format::kJoinBytes, format::kUsedToJoin, ""},
+       {format::kTemplate, format::kUsedForSource,
+        bytesOf(format::TemplateHeader{itemCount, itemCount + 1, 0,
+                                       around.language}) +
+            items}});
 }

@@ -16,12 +16,20 @@ struct ToyStage {
 };
 std::string buildToyStages(const std::vector<ToyStage> &stages);
 
+/// The special tokens around a source, in front of it and behind it, and which
+/// of all items is its language.
+struct ToyTemplate {
+  std::vector<int32_t> before, after;
+  int32_t language = -1;
+};
+
 /// Each character is a piece, and its index its id: the stages that cut sources
 /// into those of one string, targets into those of another, and join them, but
 /// for `unknown` and the ids below `firstText`. Characters are of ASCII.
 std::string buildToyTokenizer(const std::string &source,
                               const std::string &target, uint32_t unknown,
-                              uint32_t firstText = 0);
+                              uint32_t firstText = 0,
+                              const ToyTemplate &around = {});
 
 } // namespace heddle::test
 

@@ -241,7 +241,7 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
   };
   auto refuses = [&](llvm::StringRef field, llvm::StringRef value) {
     std::string reason = with(field, value);
-    std::string start = ("'tokenizer.json' has '" + field + "'").str();
+    std::string start = ("'tokenizer.json' has '" + field).str();
     EXPECT_EQ(reason.substr(0, start.size()), start) << reason;
   };
   refuses("normalizer", R"({"type": "New"})");
@@ -283,6 +283,9 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
   refuses("post_processor", R"({"type": "New"})");
   refuses("post_processor",
           R"({"type": "TemplateProcessing", "single": [], "pair": []})");
+  refuses("post_processor",
+          R"({"type": "TemplateProcessing", "single": [
+              {"Sequence": {"id": "B", "type_id": 0}}]})");
   refuses("model.dropout", "0.1");
   refuses("model.ignore_merges", "1");
   refuses("model.continuing_subword_prefix", "\"##\"");

@@ -29,6 +29,37 @@ llvm::json::Value readGolden(const std::string &name) {
   return parsed ? *parsed : llvm::json::Value(nullptr);
 }
 
+/// The characters that each range of bytes of a text has, from where to where.
+class CharacterRanges {
+public:
+  explicit CharacterRanges(const std::string &text) {
+    for (char byte : text)
+      characters.push_back((characters.empty() ? -1 : characters.back()) +
+                           ((byte & 0xC0) != 0x80));
+  }
+
+  void append(TextRange range, std::vector<int64_t> &numbers) const {
+    auto [begin, end] = range;
+    numbers.push_back(begin < characters.size() ? characters[begin]
+                      : characters.empty()      ? 0
+                                                : characters.back() + 1);
+    numbers.push_back(end ? characters[end - 1] + 1 : 0);
+  }
+
+private:
+  /// The number of the character that each byte is one of.
+  std::vector<int64_t> characters;
+};
+
+/// A folder with a tokenizer.json alone.
+llvm::Expected<ImportedTokenizer> importWhole(const std::string &json) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json", json);
+  folder.write("tokenizer_config.json",
+               R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  return readFolderTokenizer(folder.path(), "", 1);
+}
+
 std::vector<int64_t> numbersOf(const llvm::json::Value &list) {
   std::vector<int64_t> numbers;
   for (const llvm::json::Value &number : *list.getAsArray())
@@ -39,13 +70,8 @@ std::vector<int64_t> numbersOf(const llvm::json::Value &list) {
 class ComponentTest : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    TemporaryFolder folder;
-    folder.write("tokenizer.json",
-                 readFile(std::string(HEDDLE_GOLDENS "/components/") +
-                          GetParam() + ".json"));
-    folder.write("tokenizer_config.json",
-                 R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
-    auto imported = readFolderTokenizer(folder.path(), "", 1);
+    auto imported = importWhole(readFile(
+        std::string(HEDDLE_GOLDENS "/components/") + GetParam() + ".json"));
     ASSERT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
     ASSERT_EQ(imported->manifest.getString("reason").value_or(""), "");
     std::vector<int32_t> special;
@@ -69,18 +95,11 @@ TEST_P(ComponentTest, CutsAsTheLibrary) {
     std::string text = line.getAsString()->str();
     std::vector<Piece> pieces;
     stages->cut(text, TokenizerStages::Side::Source, /*tracks=*/true, pieces);
-    // The character that each byte is one of.
-    std::vector<int64_t> characters;
-    for (char byte : text)
-      characters.push_back((characters.empty() ? -1 : characters.back()) +
-                           ((byte & 0xC0) != 0x80));
+    CharacterRanges ranges(text);
     std::vector<int64_t> ids, spans;
     for (const Piece &piece : pieces) {
-      auto [begin, end] = piece.range;
       ids.push_back(piece.id);
-      spans.push_back(begin < text.size() ? characters[begin]
-                                          : characters.back() + 1);
-      spans.push_back(end ? characters[end - 1] + 1 : 0);
+      ranges.append(piece.range, spans);
     }
     const Array &pair = *golden.getAsArray();
     ASSERT_EQ(ids, numbersOf(pair[0])) << text;
@@ -123,6 +142,132 @@ TEST_P(ComponentTest, MayBeDamaged) {
       ids.push_back(piece.id);
     parsed->join(ids);
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Post-processors and truncation
+//===----------------------------------------------------------------------===//
+
+std::optional<Truncation> readTruncation(const llvm::json::Value &value) {
+  const Array *list = value.getAsArray();
+  if (!list)
+    return std::nullopt;
+  Truncation truncation;
+  truncation.maxTokens = size_t(*(*list)[0].getAsInteger());
+  truncation.stride = size_t(*(*list)[1].getAsInteger());
+  llvm::StringRef strategy = *(*list)[2].getAsString();
+  truncation.strategy =
+      strategy == "only_first"    ? Truncation::Strategy::OnlyFirst
+      : strategy == "only_second" ? Truncation::Strategy::OnlySecond
+                                  : Truncation::Strategy::LongestFirst;
+  truncation.keepsEnd = *(*list)[3].getAsString() == "left";
+  return truncation;
+}
+
+TEST(PostProcessors, MakeTheWindowsOfTheLibrary) {
+  auto golden = readGolden("windows.json");
+  for (const llvm::json::Value &entry : *golden.getAsArray()) {
+    const Array &parts = *entry.getAsArray();
+    auto whole = readGolden(parts[0].getAsString()->str() + ".json");
+    (*whole.getAsObject())["post_processor"] = parts[1];
+    std::string json;
+    llvm::raw_string_ostream(json) << whole;
+    auto imported = importWhole(json);
+    ASSERT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    ASSERT_EQ(imported->manifest.getString("reason").value_or(""), "");
+    LoadedTokenizer tokenizer(*imported, 1000);
+    ASSERT_TRUE(bool(tokenizer)) << tokenizer.message();
+    for (const llvm::json::Value &value : *parts[2].getAsArray()) {
+      const Array &golden = *value.getAsArray(),
+                  &strings = *golden[0].getAsArray(),
+                  &windows = *golden[2].getAsArray();
+      std::vector<std::string> texts;
+      std::vector<CharacterRanges> ranges;
+      for (const llvm::json::Value &text : strings) {
+        texts.push_back(text.getAsString()->str());
+        ranges.emplace_back(texts.back());
+      }
+      TextPair pair{texts[0]};
+      if (texts.size() == 2)
+        pair.second = texts[1];
+      auto made = tokenizer->encodeWindows(pair, readTruncation(golden[1]),
+                                           /*tracks=*/true);
+      ASSERT_TRUE(made.ok()) << made.message();
+      ASSERT_EQ(made->size(), windows.size()) << texts[0];
+      for (auto [window, expected] : llvm::zip_equal(*made, windows)) {
+        const Array &lists = *expected.getAsArray();
+        std::vector<int64_t> spans;
+        for (auto [text, range] : llvm::zip_equal(window.texts, window.ranges))
+          if (text < 0)
+            spans.insert(spans.end(), {0, 0});
+          else
+            ranges[size_t(text)].append(range, spans);
+        auto widen = [](const auto &list) {
+          return std::vector<int64_t>(list.begin(), list.end());
+        };
+        ASSERT_EQ(widen(window.ids), numbersOf(lists[0])) << texts[0];
+        EXPECT_EQ(spans, numbersOf(lists[1])) << texts[0];
+        if (lists.size() == 2)
+          continue;
+        EXPECT_EQ(widen(window.types), numbersOf(lists[2])) << texts[0];
+        EXPECT_EQ(widen(window.texts), numbersOf(lists[3])) << texts[0];
+      }
+    }
+  }
+}
+
+TEST(PostProcessors, ThatAreNotSupportedAreRefused) {
+  auto reasonOf = [](const std::string &processor) {
+    auto whole = readGolden("bert.json");
+    (*whole.getAsObject())["post_processor"] =
+        llvm::cantFail(llvm::json::parse(processor));
+    std::string json;
+    llvm::raw_string_ostream(json) << whole;
+    auto imported = importWhole(json);
+    EXPECT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    return imported->manifest.getString("reason").value_or("").str();
+  };
+  EXPECT_EQ(reasonOf(R"({"type": "Odd"})"),
+            "'tokenizer.json' has 'post_processor' with the value "
+            "{\"type\":\"Odd\"} (supported: ByteLevel, TemplateProcessing, "
+            "BertProcessing, RobertaProcessing, or a sequence of ByteLevel and "
+            "one of the others)");
+  EXPECT_EQ(reasonOf(R"({"type": "Sequence", "processors": [
+              {"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]},
+              {"type": "BertProcessing"}]})")
+                .substr(0, 53),
+            "'tokenizer.json' has 'post_processor.processors[1]' w");
+  EXPECT_EQ(reasonOf(R"({"type": "BertProcessing", "cls": ["[CLS]", -2]})"),
+            "'tokenizer.json' has 'post_processor.cls' with the value "
+            "[\"[CLS]\",-2] (supported: a token and its id)");
+  EXPECT_EQ(reasonOf(R"({"type": "TemplateProcessing", "special_tokens": {},
+              "single": [{"Sequence": {"id": "C", "type_id": 0}}]})")
+                .substr(0, 51),
+            "'tokenizer.json' has 'post_processor.single' with t");
+  EXPECT_EQ(reasonOf(R"({"type": "TemplateProcessing", "special_tokens": {},
+              "single": [{"SpecialToken": {"id": "x", "type_id": 0}}]})")
+                .substr(0, 51),
+            "'tokenizer.json' has 'post_processor.single' with t");
+}
+
+TEST(Truncations, MustHaveRoom) {
+  using Strategy = Truncation::Strategy;
+  auto messageOf = [](size_t first, std::optional<size_t> second,
+                      const Truncation &truncation) {
+    auto windows = truncate(first, second, /*specialCount=*/3, truncation);
+    return windows.ok() ? "" : windows.message();
+  };
+  EXPECT_EQ(messageOf(5, {}, {2}), "has 3 special tokens around its text, "
+                                   "expected at most 2");
+  EXPECT_EQ(messageOf(5, {}, {3}), "");
+  EXPECT_EQ(messageOf(5, 5, {8, Strategy::OnlyFirst}),
+            "has 5 tokens in its first text, too few to cut 5");
+  EXPECT_EQ(messageOf(5, 4, {8, Strategy::OnlySecond}),
+            "has 4 tokens in its second text, too few to cut 4");
+  EXPECT_EQ(messageOf(5, {}, {5, Strategy::LongestFirst, false, 2}),
+            "has windows of 2 tokens of its text, expected more than a stride "
+            "of 2");
+  EXPECT_EQ(messageOf(5, {}, {5, Strategy::LongestFirst, false, 1}), "");
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,23 +59,39 @@ static Expected<json::Object> convertPlainFiles(const TokenizerFiles &files) {
   Expected<json::Array> merges = readMerges(files.path("merges.txt"));
   if (!merges)
     return merges.takeError();
-  // No id of these counts.
-  json::Array first{textOf(files, kTokens, "cls_token"), 0},
-      last{textOf(files, kTokens, "sep_token"), 0};
+  json::Array first{textOf(files, kTokens, "cls_token"), nullptr},
+      last{textOf(files, kTokens, "sep_token"), nullptr};
   return json::Object{
       {"model", json::Object{{"type", "BPE"},
                              {"vocab", std::move(*ids)},
                              {"merges", std::move(*merges)}}},
       {"pre_tokenizer", json::Object{{"type", "ByteLevel"}}},
       {"post_processor", json::Object{{"type", "RobertaProcessing"},
+                                      {"add_prefix_space", false},
+                                      {"trim_offsets", true},
                                       {"cls", std::move(first)},
                                       {"sep", std::move(last)}}},
       {"decoder", json::Object{{"type", "ByteLevel"}}}};
 }
 
+/// The class overwrites what a processor says of spaces in ranges.
+static void overwriteTrimming(const TokenizerFiles &files,
+                              json::Object &whole) {
+  json::Object *processor = whole.getObject("post_processor");
+  if (!processor)
+    return;
+  bool trims = files.config.getBoolean("trim_offsets").value_or(true);
+  for (auto [field, value] :
+       {std::pair("add_prefix_space", files.isTrue("add_prefix_space")),
+        {"trim_offsets", trims}})
+    if (processor->get(field))
+      (*processor)[field] = value;
+}
+
 Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
                                                    int64_t vocabulary) {
-  auto read = [&](const json::Object &whole, StringRef name) {
+  auto read = [&](json::Object whole, StringRef name) {
+    overwriteTrimming(files, whole);
     return readJsonTokenizer({files, whole, files.path(name), vocabulary,
                               listSpecial(files, kTokens)});
   };

@@ -50,23 +50,26 @@ std::string textOf(const TokenizerFiles &files, ArrayRef<DefaultToken> tokens,
   return files.find(field, byDefault).value_or(byDefault).content;
 }
 
-json::Object buildTemplate(StringRef before, StringRef after) {
-  json::Array single;
+json::Object buildTemplate(ArrayRef<ClassItem> single,
+                           ArrayRef<ClassItem> pair) {
   json::Object known;
-  auto add = [&](StringRef token) {
-    if (token.empty())
-      return;
-    single.push_back(json::Object{
-        {"SpecialToken", json::Object{{"id", token.str()}, {"type_id", 0}}}});
-    known[token.str()] =
-        json::Object{{"id", token.str()}, {"tokens", json::Array{token.str()}}};
+  auto build = [&](ArrayRef<ClassItem> list) {
+    json::Array items;
+    for (const auto &[text, type] : list) {
+      bool isText = text == kTextA || text == kTextB;
+      json::Object item{{"id", isText ? text.substr(1) : text},
+                        {"type_id", type}};
+      items.push_back(json::Object{
+          {isText ? "Sequence" : "SpecialToken", std::move(item)}});
+      if (!isText)
+        known[text] = json::Object{{"ids", json::Array{nullptr}}};
+    }
+    return items;
   };
-  add(before);
-  single.push_back(
-      json::Object{{"Sequence", json::Object{{"id", "A"}, {"type_id", 0}}}});
-  add(after);
+  json::Array ofOne = build(single), ofTwo = build(pair);
   return json::Object{{"type", "TemplateProcessing"},
-                      {"single", std::move(single)},
+                      {"single", std::move(ofOne)},
+                      {"pair", std::move(ofTwo)},
                       {"special_tokens", std::move(known)}};
 }
 

@@ -28,9 +28,17 @@ std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
 std::string textOf(const TokenizerFiles &files,
                    llvm::ArrayRef<DefaultToken> tokens, llvm::StringRef field);
 
-/// TemplateProcessing with a token in front of a text and one behind it; none
-/// if they are empty.
-llvm::json::Object buildTemplate(llvm::StringRef before, llvm::StringRef after);
+/// A token of a template, or one of its texts, and its type.
+struct ClassItem {
+  std::string text;
+  int64_t type = 0;
+};
+inline constexpr llvm::StringLiteral kTextA = "$A", kTextB = "$B";
+
+/// TemplateProcessing of these items; the ids of tokens are those that the
+/// vocabulary has.
+llvm::json::Object buildTemplate(llvm::ArrayRef<ClassItem> single,
+                                 llvm::ArrayRef<ClassItem> pair);
 
 } // namespace heddle
 

@@ -8,6 +8,7 @@
 #include "lib/Import/Tokenizers/LanguageModelTokenizers.h"
 #include "lib/Import/Tokenizers/ClassTokens.h"
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -40,13 +41,21 @@ static Expected<ImportedTokenizer> readClass(const TokenizerFiles &files,
   auto flag = [&](StringRef field, bool byDefault) {
     return files.config.getBoolean(field).value_or(byDefault);
   };
-  auto token = [&](StringRef field, bool isThere) {
-    return isThere ? textOf(files, traits.tokens, field) : std::string();
+  bool addsBos = flag("add_bos_token", traits.addsBos),
+       addsEos = flag("add_eos_token", false);
+  auto around = [&](StringRef text, int64_t type) {
+    std::vector<ClassItem> items = {{text.str(), type}};
+    if (addsBos)
+      items.insert(items.begin(),
+                   {textOf(files, traits.tokens, "bos_token"), type});
+    if (addsEos)
+      items.push_back({textOf(files, traits.tokens, "eos_token"), type});
+    return items;
   };
+  std::vector<ClassItem> single = around(kTextA, 0), pair = single;
+  append_range(pair, around(kTextB, 1));
   json::Object whole = *files.whole;
-  whole["post_processor"] =
-      buildTemplate(token("bos_token", flag("add_bos_token", traits.addsBos)),
-                    token("eos_token", flag("add_eos_token", false)));
+  whole["post_processor"] = buildTemplate(single, pair);
   return readJsonTokenizer({files, whole, files.path("tokenizer.json"),
                             vocabulary, listSpecial(files, traits.tokens)});
 }

@@ -11,6 +11,7 @@
 #include "lib/Import/Tokenizers/Patterns/PatternTable.h"
 #include "lib/Import/Tokenizers/SentencePieceJson.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "lib/Import/Tokenizers/TemplateTable.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
@@ -89,7 +90,8 @@ static Expected<ImportedTokenizer>
 describe(const SentencePieceModel &model, const ConvertedModel &converted,
          const TokenizerFiles &files,
          const std::map<int64_t, AddedTokenForm> &added,
-         ArrayRef<SpecialToken> special, StringRef frameName) {
+         ArrayRef<SpecialToken> special, StringRef frameName,
+         const TemplateTable &around) {
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/false))
     return std::move(error);
   Expected<SpaceForm> form =
@@ -107,6 +109,7 @@ describe(const SentencePieceModel &model, const ConvertedModel &converted,
     tokenizer.manifest["clean_up"] = 1;
   StageList stages;
   addStages(model, converted, *form, table, stages);
+  around.addTo(stages);
   tokenizer.setStages(stages);
   // Which tokens are special their texts say: other ids may have the same.
   StringSet<> names;
@@ -207,9 +210,15 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
   if (model->kind == SentencePieceModel::Kind::BytePairs)
     converted.unknown =
         converted.find(model->pieces[model->unknown].text).value_or(unknown);
-  Expected<ImportedTokenizer> tokenizer =
-      describe(*model, converted, files, files.added,
-               listMBart(files, languages, isFront), /*frameName=*/"fast");
+  TemplateTable around =
+      TemplateTable::around(isFront ? std::optional(code) : std::nullopt, eos);
+  if (!isFront)
+    for (auto *items : {&around.single, &around.pair})
+      items->push_back({int32_t(code), 0});
+  around.language = isFront ? 0 : int32_t(around.single.size()) - 1;
+  Expected<ImportedTokenizer> tokenizer = describe(
+      *model, converted, files, files.added,
+      listMBart(files, languages, isFront), /*frameName=*/"fast", around);
   if (!tokenizer)
     return tokenizer.takeError();
   json::Object &manifest = tokenizer->manifest;
@@ -308,7 +317,8 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
   // PegasusTokenizerFast drops the added tokens of other files.
   Expected<ImportedTokenizer> tokenizer = describe(
       *model, converted, files, /*added=*/{},
-      listPegasus(files, sentenceMask, offset), /*frameName=*/"fast-words");
+      listPegasus(files, sentenceMask, offset), /*frameName=*/"fast-words",
+      TemplateTable::around(std::nullopt, eos));
   if (tokenizer)
     tokenizer->manifest["eos"] = eos;
   return tokenizer;

@@ -9,6 +9,7 @@
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Import/Tokenizers/AddedTokens.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "lib/Import/Tokenizers/TemplateTable.h"
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
@@ -67,6 +68,7 @@ readSentencePieceTokenizer(const VocabularyFile &source,
     addSentencePieceCutter(*targetModel, format::kUsedForTarget, stages);
   }
   addSentencePieceJoiner(*targetModel, /*numbers=*/nullptr, stages);
+  TemplateTable::around(std::nullopt, sourceModel->eos).addTo(stages);
   tokenizer.setStages(stages);
   return tokenizer;
 }
@@ -229,6 +231,7 @@ Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,
     addPieceNumbers(*model, numbered, uses, stages);
   }
   addSentencePieceJoiner(*targetModel, &numbered, stages);
+  TemplateTable::around(std::nullopt, *eos).addTo(stages);
   tokenizer.setStages(stages);
   return tokenizer;
 }
@@ -308,6 +311,7 @@ Expected<ImportedTokenizer> makeCharacterTokenizer(StringRef source,
   SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
   stages.add(format::kTexts, format::kUsedToJoin, buildTexts(texts, joinings));
   stages.add(format::kJoinBytes, format::kUsedToJoin);
+  TemplateTable::around(bos, eos).addTo(stages);
   tokenizer.setStages(stages);
   return tokenizer;
 }

@@ -89,8 +89,8 @@ static Expected<json::Object> convertVocabulary(const TokenizerFiles &files,
   };
   json::Object normalizer = normalizerOf(files.config);
   normalizer["type"] = "BertNormalizer";
-  // No id of these counts.
-  json::Array first{tokenOf("cls_token"), 0}, last{tokenOf("sep_token"), 0};
+  json::Array first{tokenOf("cls_token"), nullptr},
+      last{tokenOf("sep_token"), nullptr};
   return json::Object{
       {"model", json::Object{{"type", "WordPiece"},
                              {"vocab", std::move(ids)},

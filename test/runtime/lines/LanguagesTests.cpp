@@ -99,17 +99,22 @@ TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
 /// source, or behind its end; and in front of targets.
 class EncodedLanguagesTest : public ApiTest {
 protected:
-  void loadWith(std::optional<int32_t> language) {
+  enum class Place { Front, Behind };
+  void loadWith(Place place) {
     json manifest = toyManifest();
     manifest["tokenizer"] = {{"kind", "byte-level"},
                              {"eos", 0},
                              {"languages", json::array({"en_XX", "pt_XX"})},
                              {"language_tokens", {7, 8}},
                              {"target_language", "forced_bos"}};
-    if (language)
-      manifest["tokenizer"]["language"] = *language;
-    load(manifest, {{"tokenizer",
-                     buildToyTokenizer("abcdefghijkl", "abcdefghijkl", 11)}});
+    ToyTemplate around = {{7}, {0}, 0};
+    if (place == Place::Behind) {
+      manifest["tokenizer"]["language"] = 7;
+      around = {{}, {0, 7}, 2};
+    }
+    load(manifest,
+         {{"tokenizer",
+           buildToyTokenizer("abcdefghijkl", "abcdefghijkl", 11, 0, around)}});
   }
   Ids encode(unsigned kind) {
     int32_t *ids = nullptr;
@@ -124,17 +129,17 @@ protected:
 };
 
 TEST_F(EncodedLanguagesTest, of_sources) {
-  loadWith(std::nullopt);
-  Ids plain = encode(HEDDLE_SOURCE);
+  loadWith(Place::Front);
+  Ids expected = encode(HEDDLE_SOURCE);
+  EXPECT_EQ(expected.front(), 7);
   ASSERT_EQ(set("source-language", "pt"), HEDDLE_OK);
-  Ids expected = plain;
-  expected.insert(expected.begin(), 8);
+  expected.front() = 8;
   EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
   ASSERT_EQ(set("source-language", "en_XX"), HEDDLE_OK);
   expected.front() = 7;
   EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
 
-  loadWith(7);
+  loadWith(Place::Behind);
   expected = encode(HEDDLE_SOURCE);
   EXPECT_EQ(expected.back(), 7);
   ASSERT_EQ(set("source-language", "pt_XX"), HEDDLE_OK);
@@ -143,7 +148,7 @@ TEST_F(EncodedLanguagesTest, of_sources) {
 }
 
 TEST_F(EncodedLanguagesTest, of_targets) {
-  loadWith(std::nullopt);
+  loadWith(Place::Front);
   Ids part = encode(HEDDLE_TARGET_PART);
   ASSERT_EQ(set("target-language", "pt"), HEDDLE_OK);
   EXPECT_EQ(encode(HEDDLE_TARGET_PART), part);
@@ -155,7 +160,7 @@ TEST_F(EncodedLanguagesTest, of_targets) {
 }
 
 TEST_F(EncodedLanguagesTest, that_are_unknown_leave_a_session_as_it_was) {
-  loadWith(7);
+  loadWith(Place::Behind);
   ASSERT_EQ(set("source-language", "pt"), HEDDLE_OK);
   Ids before = encode(HEDDLE_SOURCE);
   EXPECT_NE(set("source-language", "Klingon"), HEDDLE_OK);

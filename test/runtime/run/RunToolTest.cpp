@@ -33,10 +33,11 @@ void RunToolTest::SetUp() {
   manifest["generation"]["max_source"] = 9;
   write("toy", toyArtifact(manifest).build());
   manifest["tokenizer"] = {{"kind", "characters"}, {"unknown", 1}, {"eos", 0}};
-  write("text", toyArtifact(manifest)
-                    .add("tokenizer",
-                         buildToyTokenizer("._abcdefg", "._ABCD\nFGHI", 1, 1))
-                    .build());
+  write("text",
+        toyArtifact(manifest)
+            .add("tokenizer", buildToyTokenizer("._abcdefg", "._ABCD\nFGHI", 1,
+                                                1, {{}, {0}}))
+            .build());
 }
 
 void RunToolTest::TearDown() {

@@ -10,6 +10,7 @@
 #include "lib/Import/Tokenizers/AddedTokens.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
 #include "lib/Import/Tokenizers/PairTables.h"
+#include "lib/Import/Tokenizers/TemplateTable.h"
 #include "lib/Support/Error.h"
 
 using namespace llvm;
@@ -67,24 +68,56 @@ static Expected<AddedTokenTable> addTokens(const JsonTokenizerInput &input,
   return added;
 }
 
-/// The ids around a text.
-static Error addTemplate(const JsonTokenizerInput &input,
-                         ArrayRef<std::string> pieces, json::Object &manifest) {
-  TextTemplate around;
-  if (const json::Value *processor = findNonNull(input.whole, "post_processor"))
-    if (Error error = readTemplate({*processor, "post_processor"}, around))
-      return error;
-  for (auto &[key, tokens, index] : {std::tuple("bos", &around.before, 0),
-                                     {"eos", &around.after, 0},
-                                     {"language", &around.after, 1}}) {
-    if (size_t(index) >= tokens->size())
-      continue;
-    Expected<int64_t> id = findPiece(pieces, (*tokens)[index], input.path);
-    if (!id)
-      return id.takeError();
-    manifest[key] = *id;
+/// What the class, or the file, puts around texts.
+static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
+                                            ArrayRef<std::string> pieces) {
+  PostProcessor around;
+  if (const json::Value *processor =
+          findNonNull(input.whole, "post_processor")) {
+    auto made = readPostProcessor({*processor, "post_processor"});
+    if (!made)
+      return made.takeError();
+    around = *made;
   }
-  return Error::success();
+  TemplateTable table;
+  for (auto [items, into] : {std::pair(&around.single, &table.single),
+                             {&around.pair, &table.pair}}) {
+    into->clear();
+    for (const PostProcessor::Item &item : *items) {
+      int64_t id = item.what == PostProcessor::What::First
+                       ? format::kFirstText
+                       : format::kSecondText;
+      if (item.what == PostProcessor::What::Token) {
+        Expected<int64_t> found =
+            item.id ? Expected<int64_t>(*item.id)
+                    : findPiece(pieces, item.token, input.path);
+        if (!found)
+          return found.takeError();
+        id = *found;
+        if (items == &around.single && item.token == input.language)
+          table.language = int32_t(into->size());
+      }
+      into->push_back({int32_t(id), uint32_t(item.type)});
+    }
+  }
+  table.flags = (around.trimsRanges ? format::kTrimsRanges : 0) |
+                (around.sparesFirstSpace ? format::kSparesFirstSpace : 0);
+  return table;
+}
+
+/// The ids in front of a text and behind it.
+static void describeTemplate(const TemplateTable &table,
+                             json::Object &manifest) {
+  auto items = ArrayRef(table.single);
+  auto text = find_if(
+      items, [](const format::TemplateItem &item) { return item.id < 0; });
+  auto count = size_t(text - items.begin());
+  if (count)
+    manifest["bos"] = items.front().id;
+  if (count + 1 < items.size())
+    manifest["eos"] = items[count + 1].id;
+  if (count + 2 < items.size())
+    manifest["language"] = items[count + 2].id;
 }
 
 /// The pieces of ids as they are joined.
@@ -164,8 +197,10 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   ImportedTokenizer tokenizer;
   tokenizer.manifest = json::Object{{"kind", kindOf(input.whole, *model)},
                                     {"special", idsOfSpecial(*added)}};
-  if (Error error = addTemplate(input, all.pieces, tokenizer.manifest))
-    return std::move(error);
+  Expected<TemplateTable> around = makeTemplate(input, all.pieces);
+  if (!around)
+    return around.takeError();
+  describeTemplate(*around, tokenizer.manifest);
   if (std::optional<int64_t> unknown = model->getInteger("unk_id"))
     tokenizer.manifest["unknown"] = *unknown;
   if (std::optional<StringRef> unknown = model->getString("unk_token")) {
@@ -180,6 +215,7 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   if (Error error =
           addStages(input, *model, *pieces, all.pieces, *added, stages))
     return std::move(error);
+  around->addTo(stages);
   tokenizer.setStages(stages);
   return tokenizer;
 }

@@ -19,6 +19,9 @@ struct JsonTokenizerInput {
   int64_t vocabulary;
   /// The special tokens of the class, in its order.
   std::vector<SpecialToken> special;
+  /// The token of the template that a request's source language replaces, if
+  /// there is one.
+  std::string language = {};
 };
 
 /// What is not supported is an UnsupportedTokenizer.

@@ -35,11 +35,24 @@ llvm::Error addDecoder(Component component, StageList &stages);
 /// Without a decoder: tokens stand apart.
 void addPlainDecoder(StageList &stages);
 
-/// The tokens around a text.
-struct TextTemplate {
-  std::vector<std::string> before, after;
+/// What stands around one text and around two.
+struct PostProcessor {
+  enum class What { First, Second, Token };
+  struct Item {
+    What what;
+    int64_t type;
+    /// Of a token, which is found in the vocabulary if there is no id.
+    std::string token;
+    std::optional<int64_t> id;
+  };
+
+  std::vector<Item> single = {{What::First, 0, "", std::nullopt}},
+                    pair = {{What::First, 0, "", std::nullopt},
+                            {What::Second, 1, "", std::nullopt}};
+  /// Flags of format::TemplateHeader.
+  bool trimsRanges = false, sparesFirstSpace = false;
 };
-llvm::Error readTemplate(Component component, TextTemplate &into);
+llvm::Expected<PostProcessor> readPostProcessor(Component component);
 
 } // namespace heddle
 

@@ -1,0 +1,141 @@
+//===- TextTemplate.cpp - What a model reads of texts ---------------------===//
+//
+// A template is a list of tokens and places of texts, one for a single text and
+// one for a pair.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tokenizer/TextTemplate.h"
+#include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/UnicodeTables.h"
+#include "runtime/tokenizer/Utf8.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+void TextEncoding::add(int32_t id, int32_t type, int8_t text, TextRange range) {
+  ids.push_back(id);
+  types.push_back(type);
+  texts.push_back(text);
+  ranges.push_back(range);
+}
+
+Result<TextTemplate> TextTemplate::parse(std::string_view table) {
+  TextTemplate made;
+  TableReader reader(table);
+  const format::TemplateHeader *header = nullptr;
+  reader.take(header, 1);
+  if (reader.isWhole()) {
+    made.singleCount = header->singleCount;
+    made.pairCount = header->pairCount;
+    made.flags = header->flags;
+    made.language = header->language;
+    reader.take(made.items, uint64_t(made.singleCount) + made.pairCount);
+  }
+  auto isItem = [](const format::TemplateItem &item) {
+    return item.id >= format::kSecondText && item.type <= INT32_MAX;
+  };
+  if (!reader.isWhole() || made.language >= int64_t(made.singleCount) ||
+      !std::all_of(made.begin(false), made.end(true), isItem))
+    return Status::error("is not a whole template");
+  return made;
+}
+
+size_t TextTemplate::specialCount(bool isPair) const {
+  return std::count_if(
+      begin(isPair), end(isPair),
+      [](const format::TemplateItem &item) { return item.id >= 0; });
+}
+
+TextEncoding TextTemplate::build(const std::vector<Piece> &first,
+                                 const std::vector<Piece> *second) const {
+  TextEncoding encoding;
+  for (auto *item = begin(second); item != end(second); ++item) {
+    auto type = int32_t(item->type);
+    bool isSecond = item->id == format::kSecondText;
+    if (item->id >= 0)
+      encoding.add(item->id, type, -1, {});
+    else if (const std::vector<Piece> *text = isSecond ? second : &first)
+      for (const Piece &piece : *text)
+        encoding.add(piece.id, type, int8_t(isSecond), piece.range);
+  }
+  return encoding;
+}
+
+std::vector<int32_t>
+TextTemplate::buildIds(const std::vector<Piece> &text,
+                       std::optional<int32_t> language) const {
+  std::vector<int32_t> ids;
+  ids.reserve(text.size() + singleCount);
+  for (auto *item = begin(false); item != end(false); ++item) {
+    bool isLanguage = language && item - items == this->language;
+    if (item->id >= 0)
+      ids.push_back(isLanguage ? *language : item->id);
+    else if (item->id == format::kFirstText)
+      for (const Piece &piece : text)
+        ids.push_back(piece.id);
+  }
+  return ids;
+}
+
+namespace {
+/// How many characters at a token's ends are white space.
+struct Margins {
+  size_t left, right;
+};
+} // namespace
+
+/// `covered` is the text that the token stands for: all of it counts for an
+/// added token, spaces of its own for a piece of bytes.
+static Margins marginsOf(int32_t id, const TokenNames &names,
+                         std::string_view covered) {
+  if (names.addedText(id).empty()) {
+    std::string_view name = names.nameOf(id);
+    size_t left = std::min(name.find_first_not_of(' '), name.size());
+    return {left, name.size() - (name.find_last_not_of(' ') + 1)};
+  }
+  Margins margins = {0, 0};
+  bool isStart = true;
+  while (!covered.empty()) {
+    bool isWhite = isSpace(takeCodePoint(covered).value);
+    isStart &= isWhite;
+    margins.left += isStart;
+    margins.right = isWhite ? margins.right + 1 : 0;
+  }
+  return margins;
+}
+
+/// Whether a place is inside a character.
+static bool isInside(std::string_view text, uint32_t place) {
+  return place < text.size() && (text[place] & 0xC0) == 0x80;
+}
+
+void TextTemplate::trim(std::string_view text, const TokenNames &names,
+                        std::vector<Piece> &tokens) const {
+  if (!(flags & format::kTrimsRanges))
+    return;
+  for (Piece &token : tokens) {
+    auto &[begin, end] = token.range;
+    auto [left, right] =
+        marginsOf(token.id, names, text.substr(begin, end - begin));
+    bool isFirst = &token == tokens.data() || begin == 0;
+    if (left && isFirst && (flags & format::kSparesFirstSpace))
+      --left;
+    // Whole characters are taken, of which a piece may be a part.
+    while (left + right && isInside(text, end))
+      ++end;
+    for (; left && begin < end; --left)
+      do
+        ++begin;
+      while (begin < end && isInside(text, begin));
+    uint32_t trimmed = end;
+    for (; right && trimmed; --right)
+      do
+        --trimmed;
+      while (trimmed && isInside(text, trimmed));
+    // The library leaves a range whose text has fewer characters.
+    if (!right)
+      end = std::max(trimmed, begin);
+  }
+}
