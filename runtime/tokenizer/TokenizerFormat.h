@@ -213,7 +213,7 @@ inline constexpr uint32_t kPatternBlock = 256,
 /// both counts of units are even.
 inline constexpr uint32_t kCutByScores = 32;
 struct PiecesHeader {
-  /// kUnigram, kMerges, kConvertedUnigram or kConvertedMerges.
+  /// kUnigram, kMerges or kUnigramOfDoubles.
   uint32_t kind;
   uint32_t flags;
   uint32_t pieceCount;
@@ -221,8 +221,8 @@ struct PiecesHeader {
   uint32_t symbolUnits;
   /// The piece that stands for unknown characters.
   uint32_t unknown;
-  /// Of an unknown character (10 below this of a converted unigram model), and
-  /// the largest of an ordinary piece.
+  /// Of an unknown character, and the largest of an ordinary piece; of
+  /// kUnigramOfDoubles none of the two counts.
   float unknownScore;
   float largestScore;
   /// The piece of each byte; -1 without kFallsBackToBytes.
@@ -232,12 +232,9 @@ static_assert(sizeof(PiecesHeader) == 1056);
 /// The pieces of the highest sum of scores; or neighbours merge while there is
 /// a piece for both, the one of the highest score first.
 inline constexpr uint32_t kUnigram = 1, kMerges = 2;
-/// The same as the library tokenizers has them, where a mark of a space begins
-/// a text of its own: sums of doubles; unknown characters beside each other are
-/// the piece that they spell, if there is one.
-inline constexpr uint32_t kConvertedUnigram = 3, kConvertedMerges = 4;
-/// A unigram model of the library tokenizers: marks of spaces are characters.
-inline constexpr uint32_t kUnigramOfDoubles = 5;
+/// A unigram model of the library tokenizers: sums are doubles; unknown
+/// characters beside each other are the piece that they spell, if there is one.
+inline constexpr uint32_t kUnigramOfDoubles = 3;
 /// Unknown characters become the pieces of their bytes.
 inline constexpr uint32_t kFallsBackToBytes = 1;
 

@@ -93,7 +93,7 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
   auto read = [&](json::Object whole, StringRef name) {
     overwriteTrimming(files, whole);
     return readJsonTokenizer({files, whole, files.path(name), vocabulary,
-                              listSpecial(files, kTokens)});
+                              listSpecial(files, kTokens), files.wholeAdded});
   };
   if (files.whole)
     return read(*files.whole, "tokenizer.json");
@@ -112,9 +112,9 @@ Expected<ImportedTokenizer> readWholeTokenizer(const TokenizerFiles &files,
                                                int64_t vocabulary) {
   if (!files.whole)
     return ImportedTokenizer();
-  return readJsonTokenizer({files, *files.whole, files.path("tokenizer.json"),
-                            vocabulary,
-                            listSpecial(files, kTokens, /*isKnown=*/false)});
+  return readJsonTokenizer(
+      {files, *files.whole, files.path("tokenizer.json"), vocabulary,
+       listSpecial(files, kTokens, /*isKnown=*/false), files.wholeAdded});
 }
 
 } // namespace heddle

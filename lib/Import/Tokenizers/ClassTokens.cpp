@@ -21,7 +21,11 @@ static SpecialToken makeDefault(const DefaultToken &token, bool isConverted) {
   made.form.emplace();
   made.form->content = made.content;
   made.form->stripsLeft = token.stripsLeft;
-  made.form->isNormalized = made.form->isSpecial = true;
+  made.form->isSpecial = true;
+  using Normalized = DefaultToken::Normalized;
+  made.form->isNormalized =
+      token.normalized == Normalized::Always ||
+      (token.normalized == Normalized::IfConverted && isConverted);
   return made;
 }
 

@@ -16,6 +16,10 @@ struct DefaultToken {
   enum class Form { Text, Object, ObjectIfConverted };
   Form form = Form::Text;
   bool stripsLeft = false;
+  /// Whether an object is found behind the normalizer. What Python leaves open
+  /// follows from being special, unless a slow tokenizer has fixed it before.
+  enum class Normalized { Always, IfConverted, Never };
+  Normalized normalized = Normalized::Always;
 };
 
 /// The special tokens of a class, in its order; those of a class that is not

@@ -10,6 +10,7 @@
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
 #include "lib/Import/Tokenizers/LanguageModelTokenizers.h"
 #include "lib/Import/Tokenizers/OffsetTokenizers.h"
+#include "lib/Import/Tokenizers/SentencePieceClasses.h"
 #include "lib/Import/Tokenizers/WordPieceTokenizers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -38,26 +39,45 @@ static constexpr StringLiteral kWordPieceFiles =
 
 static constexpr StringLiteral kWholeFile = "'tokenizer.json'";
 
+static constexpr StringLiteral
+    kFairseqFiles = "'tokenizer.json', or 'sentencepiece.bpe.model'",
+    kPieceFiles = "'tokenizer.json', or 'spiece.model'";
+
 static constexpr TokenizerClass kClasses[] = {
+    {"AlbertTokenizer", readSentencePieceClass, kPieceFiles},
     {"BartTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"BarthezTokenizer", readSentencePieceClass, kFairseqFiles},
     {"BertTokenizer", readBertTokenizer, kWordPieceFiles},
+    {"BigBirdTokenizer", readSentencePieceClass, kPieceFiles},
+    {"CamembertTokenizer", readSentencePieceClass, kFairseqFiles},
+    {"DebertaV2Tokenizer", readSentencePieceClass,
+     "'tokenizer.json', or 'spm.model'"},
     {"DistilBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"ElectraTokenizer", readBertTokenizer, kWordPieceFiles},
+    {"FNetTokenizer", readSentencePieceClass, kPieceFiles},
     {"GPTNeoXTokenizer", readGptNeoxTokenizer, kWholeFile},
     {"GemmaTokenizer", readGemmaTokenizer, kWholeFile},
     {"LEDTokenizer", readByteLevelTokenizer, kPairFiles},
-    {"LlamaTokenizer", readLlamaTokenizer, kWholeFile},
+    {"LlamaTokenizer", readLlamaTokenizer,
+     "'tokenizer.json', or 'tokenizer.model'"},
     {"LongformerTokenizer", readByteLevelTokenizer, kPairFiles},
-    {"MBart50Tokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
-    {"MBartTokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
+    {"MBart50Tokenizer", readMBartTokenizer, kFairseqFiles},
+    {"MBartTokenizer", readMBartTokenizer, kFairseqFiles},
     {"MPNetTokenizer", readMPNetTokenizer, kWordPieceFiles},
     {"MarianTokenizer", readMarianMtTokenizer,
      "'source.spm', 'target.spm' and 'vocab.json'"},
     {"MobileBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"MvpTokenizer", readByteLevelTokenizer, kPairFiles},
-    {"PegasusTokenizer", readPegasusTokenizer, "'spiece.model'"},
+    {"PegasusTokenizer", readPegasusTokenizer, kPieceFiles},
     {"PreTrainedTokenizer", readWholeTokenizer, kWholeFile},
-    {"RobertaTokenizer", readByteLevelTokenizer, kPairFiles}};
+    {"ReformerTokenizer", readSentencePieceClass, kPieceFiles},
+    {"RemBertTokenizer", readSentencePieceClass,
+     "'tokenizer.json', or 'sentencepiece.model'"},
+    {"RobertaTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"T5Tokenizer", readSentencePieceClass, kPieceFiles},
+    {"XGLMTokenizer", readSentencePieceClass, kFairseqFiles},
+    {"XLMRobertaTokenizer", readSentencePieceClass, kFairseqFiles},
+    {"XLNetTokenizer", readSentencePieceClass, kPieceFiles}};
 
 /// Classes that make something else of tokenizer.json than it says, and that no
 /// reader here knows: they replace its post-processor, or by language.
@@ -74,10 +94,11 @@ static constexpr StringLiteral kTokenizerFiles[] = {
     "merges.txt",      "bpe.codes",
     "dict.txt",        "vocab-src.json"};
 
-static Expected<ImportedTokenizer> readChosen(const TokenizerFiles &files,
-                                              StringRef byDefault,
-                                              int64_t vocabulary) {
-  StringRef name = files.className.empty() ? byDefault : files.className;
+static Expected<ImportedTokenizer>
+readChosen(TokenizerFiles &files, StringRef byDefault, int64_t vocabulary) {
+  if (files.className.empty())
+    files.className = byDefault.str();
+  StringRef name = files.className;
   auto chosen = find_if(kClasses, [&](const TokenizerClass &known) {
     return known.name == name;
   });

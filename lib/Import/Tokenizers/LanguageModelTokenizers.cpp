@@ -7,12 +7,14 @@
 
 #include "lib/Import/Tokenizers/LanguageModelTokenizers.h"
 #include "lib/Import/Tokenizers/ClassTokens.h"
-#include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
+#include "lib/Import/Tokenizers/SentencePieceConversion.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace heddle {
+
+static constexpr StringLiteral kMark = "\xE2\x96\x81";
 
 namespace {
 struct LanguageModelClass {
@@ -33,11 +35,9 @@ static constexpr DefaultToken kGptNeoxTokens[] = {
     {"eos_token", "<|endoftext|>"},
     {"unk_token", "<|endoftext|>"}};
 
-static Expected<ImportedTokenizer> readClass(const TokenizerFiles &files,
-                                             const LanguageModelClass &traits,
-                                             int64_t vocabulary) {
-  if (!files.whole)
-    return ImportedTokenizer();
+/// What the flags put around texts.
+static json::Object makeTemplate(const TokenizerFiles &files,
+                                 const LanguageModelClass &traits) {
   auto flag = [&](StringRef field, bool byDefault) {
     return files.config.getBoolean(field).value_or(byDefault);
   };
@@ -54,20 +54,82 @@ static Expected<ImportedTokenizer> readClass(const TokenizerFiles &files,
   };
   std::vector<ClassItem> single = around(kTextA, 0), pair = single;
   append_range(pair, around(kTextB, 1));
+  return buildTemplate(single, pair);
+}
+
+static Expected<ImportedTokenizer> readClass(const TokenizerFiles &files,
+                                             const LanguageModelClass &traits,
+                                             int64_t vocabulary) {
+  if (!files.whole)
+    return ImportedTokenizer();
   json::Object whole = *files.whole;
-  whole["post_processor"] = buildTemplate(single, pair);
+  whole["post_processor"] = makeTemplate(files, traits);
   return readJsonTokenizer({files, whole, files.path("tokenizer.json"),
-                            vocabulary, listSpecial(files, traits.tokens)});
+                            vocabulary, listSpecial(files, traits.tokens),
+                            files.wholeAdded});
+}
+
+/// LlamaConverter.
+static void convertLlama(const TokenizerFiles &files,
+                         SentencePieceConversion &to) {
+  constexpr int64_t reserved = 3;
+  for (auto [id, piece] : enumerate(to.pieces)) {
+    if (int64_t(id) == reserved)
+      break;
+    if (auto added = files.added.find(int64_t(id)); added != files.added.end())
+      piece.first = added->second.content;
+    piece.second = 0;
+  }
+  to.unknown = 0;
+  to.fallsBackToBytes = true;
+  auto flag = [&](StringRef field) {
+    return files.config.getBoolean(field).value_or(true);
+  };
+  bool isLegacy = flag("legacy"), addsSpace = flag("add_prefix_space");
+  json::Array parts;
+  if (addsSpace)
+    parts.push_back(json::Object{{"type", "Prepend"}, {"prepend", kMark}});
+  parts.push_back(makeReplace(" ", kMark));
+  json::Object marks = makeMetaspace(addsSpace ? "first" : "never");
+  marks["split"] = false;
+  to.normalizer =
+      isLegacy ? json::Value(makeSequence("normalizers", std::move(parts)))
+               : json::Value(nullptr);
+  to.preTokenizer =
+      isLegacy ? json::Value(nullptr) : json::Value(std::move(marks));
+  json::Array steps{makeReplace(kMark, " "),
+                    json::Object{{"type", "ByteFallback"}},
+                    json::Object{{"type", "Fuse"}}};
+  if (addsSpace)
+    steps.push_back(json::Object{
+        {"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  to.decoder = makeSequence("decoders", std::move(steps));
 }
 
 Expected<ImportedTokenizer> readLlamaTokenizer(const TokenizerFiles &files,
                                                int64_t vocabulary) {
-  // Converts the slow tokenizer anew.
-  if (const json::Value *space = files.config.get("add_prefix_space");
-      space && space->kind() != json::Value::Null)
+  constexpr StringLiteral file = "tokenizer.model";
+  const LanguageModelClass traits = {kLlamaTokens, /*addsBos=*/true};
+  auto read = [&](const TokenizerFiles &from) {
+    return readConvertedTokenizer(
+        from,
+        {file, listSpecial(from, traits.tokens),
+         [&](const SentencePieceModel &, SentencePieceConversion &to) {
+           convertLlama(from, to);
+         },
+         [&](json::Object &whole) {
+           whole["post_processor"] = makeTemplate(from, traits);
+         }},
+        vocabulary);
+  };
+  const json::Value *space = files.config.get("add_prefix_space");
+  if (!files.whole || !space || space->kind() == json::Value::Null)
+    return read(files);
+  // The class converts the model anew.
+  if (!files.has(file))
     return refuseTokenizerField(files.configPath(), "add_prefix_space", *space,
-                                "null");
-  return readClass(files, {kLlamaTokens, /*addsBos=*/true}, vocabulary);
+                                "null, without 'tokenizer.model'");
+  return read(files.withoutWhole());
 }
 
 Expected<ImportedTokenizer> readGemmaTokenizer(const TokenizerFiles &files,

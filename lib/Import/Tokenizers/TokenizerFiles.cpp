@@ -61,6 +61,13 @@ Expected<bool> TokenizerFiles::hasAll(ArrayRef<StringRef> names) const {
       ("the folder has '" + *there + "' but no '" + *missing + "'").str());
 }
 
+TokenizerFiles TokenizerFiles::withoutWhole() const {
+  TokenizerFiles others = *this;
+  others.whole.reset();
+  others.wholeAdded.clear();
+  return others;
+}
+
 bool TokenizerFiles::isTrue(StringRef field) const {
   return config.getBoolean(field).value_or(false);
 }

@@ -97,6 +97,8 @@ struct TokenizerFiles {
   /// none is, and UnsupportedTokenizer if some are missing.
   llvm::Expected<bool> hasAll(llvm::ArrayRef<llvm::StringRef> names) const;
   std::string configPath() const { return path("tokenizer_config.json"); }
+  /// The same folder without tokenizer.json.
+  TokenizerFiles withoutWhole() const;
   /// Whether a field of the configuration is true.
   bool isTrue(llvm::StringRef field) const;
   /// The special token of a field, `byDefault` if no file names it. If a file

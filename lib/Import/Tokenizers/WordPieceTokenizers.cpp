@@ -108,7 +108,8 @@ static Expected<ImportedTokenizer> readClass(const TokenizerFiles &files,
                                              int64_t vocabulary) {
   auto read = [&](const json::Object &whole, StringRef name) {
     return readJsonTokenizer({files, whole, files.path(name), vocabulary,
-                              listSpecial(files, traits.tokens)});
+                              listSpecial(files, traits.tokens),
+                              files.wholeAdded});
   };
   if (files.whole)
     return read(overwriteNormalizer(files, traits), "tokenizer.json");

@@ -7,7 +7,6 @@
 
 #include "runtime/tokenizer/stages/CutByScores.h"
 #include "runtime/artifact/TableReader.h"
-#include "runtime/tokenizer/SpaceMark.h"
 
 #include <algorithm>
 
@@ -22,7 +21,7 @@ Result<CutByScores> CutByScores::parse(std::string_view table) {
   if (reader.isWhole()) {
     reader.take(units, model.header->pieceUnits);
     reader.take(symbolUnits, model.header->symbolUnits);
-    if (model.header->kind == format::kUnigramOfDoubles)
+    if (model.isOfDoubles())
       reader.take(model.doubles, model.header->pieceCount);
     else
       reader.take(model.scores, model.header->pieceCount);
@@ -35,9 +34,7 @@ Result<CutByScores> CutByScores::parse(std::string_view table) {
   model.unknownScore = model.header->unknownScore;
   if (uint32_t count = model.doubles ? model.header->pieceCount : 0)
     model.unknownScore =
-        *std::min_element(model.doubles, model.doubles + count);
-  if (model.isConverted())
-    model.unknownScore -= penalty;
+        *std::min_element(model.doubles, model.doubles + count) - penalty;
   return model;
 }
 
@@ -46,17 +43,16 @@ bool CutByScores::isWhole() const {
     return id >= 0 && uint32_t(id) < header->pieceCount;
   };
   bool hasBytes = header->flags & format::kFallsBackToBytes;
-  bool isOfDoubles = header->kind == format::kUnigramOfDoubles;
   return header->kind >= format::kUnigram &&
          header->kind <= format::kUnigramOfDoubles &&
-         !(isOfDoubles &&
+         !(isOfDoubles() &&
            (header->pieceUnits % 2 || header->symbolUnits % 2)) &&
          header->pieceCount <= format::kPieceIdMask &&
          header->unknown < header->pieceCount &&
          std::all_of(
              std::begin(header->byteIds), std::end(header->byteIds),
              [&](int32_t id) {
-               bool mayMiss = !hasBytes || isOfDoubles;
+               bool mayMiss = !hasBytes || isOfDoubles();
                return (hasBytes && isPiece(id)) || (mayMiss && id == -1);
              });
 }
@@ -87,18 +83,14 @@ void CutByScores::spellUnknown(std::string_view text, size_t first,
 
 void CutByScores::fuseUnknown(std::string_view text, size_t first,
                               std::vector<Piece> &pieces) const {
-  auto goesOn = [&](const Piece &piece, const Piece &next) {
-    return piece.id == unknown() && next.id == unknown() &&
-           !(beginsAtMarks() && startsWithMark(text, next.range.begin));
-  };
   size_t kept = first;
   for (size_t i = first + 1; i < pieces.size(); ++i)
-    if (goesOn(pieces[kept], pieces[i]))
+    if (pieces[kept].id == unknown() && pieces[i].id == unknown())
       pieces[kept].range.end = pieces[i].range.end;
     else
       pieces[++kept] = pieces[i];
   pieces.resize(kept + 1);
-  if (!isConverted() || header->kind == format::kConvertedMerges)
+  if (!isOfDoubles())
     return;
   for (size_t i = first; i < pieces.size(); ++i)
     if (pieces[i].id == unknown())
@@ -111,14 +103,13 @@ void CutByScores::cut(std::string_view text, std::vector<Piece> &pieces) const {
   size_t first = pieces.size();
   if (header->kind == format::kUnigram)
     sumScores<float>(text, pieces);
-  else if (header->kind == format::kConvertedUnigram ||
-           header->kind == format::kUnigramOfDoubles)
+  else if (isOfDoubles())
     sumScores<double>(text, pieces);
   else
     merge(text, pieces);
   bool spells = header->flags & format::kFallsBackToBytes;
   // The library tokenizers has bytes of what is still unknown.
-  if (!spells || isConverted())
+  if (!spells || isOfDoubles())
     fuseUnknown(text, first, pieces);
   if (spells)
     spellUnknown(text, first, pieces);

@@ -2,7 +2,7 @@
 //
 // What SentencePiece 0.1.97 does with a unigram or a BPE model behind its
 // normalizer: ids are the same. Or what the library tokenizers does with a
-// model that was converted for it.
+// unigram model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,13 +25,8 @@ public:
 
 private:
   bool isWhole() const;
-  /// Whether a text begins anew at each mark of a space.
-  bool beginsAtMarks() const {
-    return header->kind == format::kConvertedUnigram ||
-           header->kind == format::kConvertedMerges;
-  }
-  /// Whether the library tokenizers has such a model.
-  bool isConverted() const { return header->kind >= format::kConvertedUnigram; }
+  /// Whether it is a model of the library tokenizers.
+  bool isOfDoubles() const { return header->kind == format::kUnigramOfDoubles; }
   double scoreOf(uint32_t id) const {
     return doubles ? doubles[id] : double(scores[id]);
   }

@@ -3,13 +3,12 @@
 // A Viterbi search. For each position it keeps the best segmentation of the
 // text before it. At each start of a character, every matching piece extends
 // it. Sums are rounded where SentencePiece rounds them: a path is kept in
-// single precision, a candidate is compared in double. A converted model keeps
-// doubles, and sums up anew from each mark of a space on. Of equal paths the
-// first one stays: its last piece begins first.
+// single precision, a candidate is compared in double. The library tokenizers
+// keeps doubles. Of equal paths the first one stays: its last piece begins
+// first.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tokenizer/SpaceMark.h"
 #include "runtime/tokenizer/stages/CutByScores.h"
 
 #include <algorithm>
@@ -38,8 +37,7 @@ void CutByScores::sumScores(std::string_view text,
   };
   const uint32_t pieceCount = header->pieceCount;
   for (size_t begin = 0; begin < text.size();) {
-    const Sum sum =
-        beginsAtMarks() && startsWithMark(text, begin) ? 0 : ways[begin].sum;
+    const Sum sum = ways[begin].sum;
     const size_t character =
         std::min(characterLength(static_cast<unsigned char>(text[begin])),
                  text.size() - begin);

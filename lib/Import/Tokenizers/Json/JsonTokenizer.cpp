@@ -53,10 +53,11 @@ static Expected<AddedTokenTable> addTokens(const JsonTokenizerInput &input,
   std::vector<std::string> &pieces = model.pieces;
   PieceIds ids(pieces);
   auto find = [&](StringRef piece) { return ids.find(piece); };
-  const TokenizerFiles &files = input.files;
-  AddedTokenTable added = addFastTokens(
-      files.whole ? files.wholeAdded : std::vector<AddedTokenForm>(),
-      files.added, input.special, {find, model.count});
+  AddedTokenTable added =
+      addFastTokens(input.added,
+                    input.dropsAdded ? std::map<int64_t, AddedTokenForm>()
+                                     : input.files.added,
+                    input.special, {find, model.count});
   for (const auto &[id, form] : added.entries) {
     if (size_t(id) >= pieces.size())
       pieces.resize(id + 1);
@@ -79,6 +80,7 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
       return made.takeError();
     around = *made;
   }
+  PieceIds ids(pieces);
   TemplateTable table;
   for (auto [items, into] : {std::pair(&around.single, &table.single),
                              {&around.pair, &table.pair}}) {
@@ -88,13 +90,12 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
                        ? format::kFirstText
                        : format::kSecondText;
       if (item.what == PostProcessor::What::Token) {
-        Expected<int64_t> found =
-            item.id ? Expected<int64_t>(*item.id)
-                    : findPiece(pieces, item.token, input.path);
+        std::optional<int64_t> found = item.id ? item.id : ids.find(item.token);
         if (!found)
-          return found.takeError();
+          return makeError("'" + input.path + "' has no piece '" + item.token +
+                           "'");
         id = *found;
-        if (items == &around.single && item.token == input.language)
+        if (items == &around.single && item.token == input.languages.source)
           table.language = int32_t(into->size());
       }
       into->push_back({int32_t(id), uint32_t(item.type)});
@@ -118,6 +119,40 @@ static void describeTemplate(const TemplateTable &table,
     manifest["eos"] = items[count + 1].id;
   if (count + 2 < items.size())
     manifest["language"] = items[count + 2].id;
+}
+
+/// Those languages that the model has rows for.
+static void describeLanguages(const JsonTokenizerInput &input,
+                              ArrayRef<std::string> pieces,
+                              json::Object &manifest) {
+  if (input.languages.all.empty())
+    return;
+  PieceIds ids(pieces);
+  json::Array names, tokens;
+  for (const std::string &name : input.languages.all)
+    if (std::optional<int64_t> id = ids.find(name);
+        id && *id < input.vocabulary) {
+      names.push_back(name);
+      tokens.push_back(*id);
+    }
+  manifest["languages"] = std::move(names);
+  manifest["language_tokens"] = std::move(tokens);
+}
+
+/// The ids that text leaves out: a piece may have the text of a special token
+/// and another id.
+static json::Array listSpecialIds(const AddedTokenTable &added,
+                                  ArrayRef<std::string> pieces) {
+  json::Array ids = idsOfSpecial(added);
+  StringMap<int64_t> special;
+  for (const auto &[id, form] : added.entries)
+    if (form.isSpecial)
+      special[form.content] = id;
+  for (auto [id, piece] : enumerate(pieces))
+    if (auto known = special.find(piece);
+        known != special.end() && known->second != int64_t(id))
+      ids.push_back(int64_t(id));
+  return ids;
 }
 
 /// The pieces of ids as they are joined.
@@ -195,12 +230,14 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   if (!added)
     return added.takeError();
   ImportedTokenizer tokenizer;
-  tokenizer.manifest = json::Object{{"kind", kindOf(input.whole, *model)},
-                                    {"special", idsOfSpecial(*added)}};
+  tokenizer.manifest =
+      json::Object{{"kind", kindOf(input.whole, *model)},
+                   {"special", listSpecialIds(*added, all.pieces)}};
   Expected<TemplateTable> around = makeTemplate(input, all.pieces);
   if (!around)
     return around.takeError();
   describeTemplate(*around, tokenizer.manifest);
+  describeLanguages(input, all.pieces, tokenizer.manifest);
   if (std::optional<int64_t> unknown = model->getInteger("unk_id"))
     tokenizer.manifest["unknown"] = *unknown;
   if (std::optional<StringRef> unknown = model->getString("unk_token")) {

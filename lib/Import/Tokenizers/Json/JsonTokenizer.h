@@ -8,6 +8,13 @@
 
 namespace heddle {
 
+/// The tokens of a class that has languages.
+struct TokenizerLanguages {
+  /// The one in the template, which a request's source language replaces.
+  std::string source;
+  std::vector<std::string> all;
+};
+
 /// What a tokenizer's class says of its folder.
 struct JsonTokenizerInput {
   const TokenizerFiles &files;
@@ -19,9 +26,11 @@ struct JsonTokenizerInput {
   int64_t vocabulary;
   /// The special tokens of the class, in its order.
   std::vector<SpecialToken> special;
-  /// The token of the template that a request's source language replaces, if
-  /// there is one.
-  std::string language = {};
+  /// The added tokens of tokenizer.json, or of what takes its place.
+  std::vector<AddedTokenForm> added = {};
+  TokenizerLanguages languages = {};
+  /// Whether the class drops the added tokens of other files.
+  bool dropsAdded = false;
 };
 
 /// What is not supported is an UnsupportedTokenizer.
