@@ -183,6 +183,9 @@ static_assert(sizeof(MarksHeader) == 8);
 /// A text in front of each part.
 inline constexpr uint32_t kPrependText = 15;
 
+/// Each byte becomes a character. u16 characters[256].
+inline constexpr uint32_t kNameBytes = 16;
+
 /// A regular expression as an automaton. Behind PatternHeader:
 ///   u16 starts[classCount + 1]: the first state, by the class of the character
 ///     before the match; classCount if there is none
@@ -373,7 +376,8 @@ static_assert(sizeof(JoinHeader) == 8);
 inline constexpr uint32_t kDenormalizes = 16, kStripsText = 32;
 
 /// Joins what steps make of texts, each of the texts of all pieces in turn.
-/// StepsHeader, JoinStep steps[count], then their texts.
+/// StepsHeader, JoinStep steps[count], then their texts, each at a multiple of
+/// four.
 inline constexpr uint32_t kJoinSteps = 66;
 struct StepsHeader {
   uint32_t count;
@@ -393,9 +397,12 @@ static_assert(sizeof(JoinStep) == 20);
 /// become one. kStripEnds: the first text is stripped from the ends.
 /// kUnmarkSpaces: the first text becomes a space, in the first piece the second
 /// text. kUnmarkEnds: the first text becomes a space, in the last piece
-/// nothing.
+/// nothing. kReplacePattern: matches of a pattern, the first text, become the
+/// second one. kDropRepeats: of equal texts beside each other one is left.
+/// kDropEmpty: empty ones go.
 inline constexpr uint32_t kReplaceText = 1, kSpellBytes = 2, kFuseAll = 3,
-                          kStripEnds = 4, kUnmarkSpaces = 5, kUnmarkEnds = 6;
+                          kStripEnds = 4, kUnmarkSpaces = 5, kUnmarkEnds = 6,
+                          kReplacePattern = 7, kDropRepeats = 8, kDropEmpty = 9;
 
 /// Joins the bytes of texts and repairs them. No table.
 inline constexpr uint32_t kJoinBytes = 67;

@@ -39,7 +39,8 @@ static constexpr Maker<stages::MadeText> kTextMakers[] = {
     {format::kAddSpace, stages::makeAddSpace},
     {format::kReplaceCharacters, stages::makeReplaceCharacters},
     {format::kOrderMarks, stages::makeOrderMarks},
-    {format::kPrependText, stages::makePrependText}};
+    {format::kPrependText, stages::makePrependText},
+    {format::kNameBytes, stages::makeNameBytes}};
 static constexpr Maker<stages::MadeModel> kModelMakers[] = {
     {format::kCutByScores, stages::makeCutByScores},
     {format::kCutBytePairs, stages::makeCutBytePairs},

@@ -261,6 +261,7 @@ def tokenizers():
 
 
     yield from sentence_pieces(marks)
+    yield from rare_components(marks)
 
 
 def sentence_pieces(marks):
@@ -312,6 +313,34 @@ def sentence_pieces(marks):
     )
 
 
+def rare_components(marks):
+    n, p, d = normalizers, pre_tokenizers, decoders
+    yield "scripts", make(
+        models.WordLevel(words(), unk_token="[UNK]"),
+        n.Lowercase(),
+        p.Sequence([p.UnicodeScripts(), p.WhitespaceSplit()]),
+        d.CTC("the", "-"),
+        marks,
+    )
+    byte_level = byte_pairs()
+    yield "bytes-named", make(
+        byte_level,
+        n.Sequence([n.Strip(), n.ByteLevel()]),
+        p.Split(Regex("Ġ"), "merged_with_next"),
+        d.ByteLevel(),
+        marks,
+    )
+    yield "unigram-ctc", make(
+        unigram(),
+        None,
+        p.Metaspace(),
+        d.Sequence(
+            [d.Replace(Regex("[aeiou]+|▁t"), "."), d.CTC("o", "▁", True), d.Metaspace()]
+        ),
+        marks,
+    )
+
+
 def write(name, value):
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     (FOLDER / name).write_text(text + "\n")
@@ -331,7 +360,7 @@ def characters():
         yield normalizer, normalizer.normalize_str(text)
     for cutter in (
         *(p.BertPreTokenizer(), p.Whitespace(), p.WhitespaceSplit(), p.Punctuation()),
-        *(p.Digits(), p.Digits(individual_digits=True)),
+        *(p.Digits(), p.Digits(individual_digits=True), p.UnicodeScripts()),
     ):
         yield cutter, "\0".join(piece for piece, _ in cutter.pre_tokenize_str(text))
 

@@ -249,7 +249,6 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
     EXPECT_EQ(reason.substr(0, start.size()), start) << reason;
   };
   refuses("normalizer", R"({"type": "New"})");
-  refuses("normalizer", R"({"type": "ByteLevel"})");
   EXPECT_EQ(with("normalizer", R"({"type": "Lowercase", "odd": 1})"),
             "'tokenizer.json' has 'normalizer.odd' with the value 1 "
             "(supported: null)");

@@ -294,7 +294,8 @@ TEST(Components, MakeOfEachCharacterWhatTheLibraryDoes) {
     StageList list;
     llvm::StringRef type = *pair[0].getAsObject()->getString("type");
     bool isNormalizer = !type.contains("Pre") && !type.contains("Whitespace") &&
-                        type != "Punctuation" && type != "Digits";
+                        type != "Punctuation" && type != "Digits" &&
+                        type != "UnicodeScripts";
     llvm::Error error = isNormalizer ? addNormalizer({pair[0], "it"}, list)
                                      : addPreTokenizer({pair[0], "it"}, list);
     ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
@@ -417,13 +418,13 @@ TEST(LanguageModelFolder, TokensAroundATextFollowFlags) {
 INSTANTIATE_TEST_SUITE_P(
     Tokenizers, ComponentTest,
     testing::Values("bert", "bert-accents", "bert-cased", "bytes",
-                    "bytes-split", "nfd", "nfkc", "nfkd", "pairs-dropped",
-                    "pairs-fallback", "pairs-fused", "pairs-prefix",
-                    "pairs-suffix", "pairs-unknown", "replaced",
-                    "split-contiguous", "split-merged_with_next",
+                    "bytes-named", "bytes-split", "nfd", "nfkc", "nfkd",
+                    "pairs-dropped", "pairs-fallback", "pairs-fused",
+                    "pairs-prefix", "pairs-suffix", "pairs-unknown", "replaced",
+                    "scripts", "split-contiguous", "split-merged_with_next",
                     "split-merged_with_previous", "split-removed", "unigram",
-                    "unigram-fallback", "unigram-first", "whole-words",
-                    "words"),
+                    "unigram-ctc", "unigram-fallback", "unigram-first",
+                    "whole-words", "words"),
     [](const auto &info) {
       std::string name = info.param;
       std::replace(name.begin(), name.end(), '-', '_');

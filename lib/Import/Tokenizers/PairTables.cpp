@@ -28,15 +28,23 @@ struct SortedMerge {
 };
 } // namespace
 
-/// The characters that stand for the bytes.
-static std::vector<std::string> spellBytes() {
-  std::vector<std::string> spellings;
-  unsigned next = 0x100;
-  for (unsigned byte = 0; byte < 256; ++byte) {
+std::array<uint16_t, 256> byteCharacters() {
+  std::array<uint16_t, 256> characters;
+  uint16_t next = 0x100;
+  for (unsigned byte = 0; byte < characters.size(); ++byte) {
     bool printable = (byte >= '!' && byte <= '~') ||
                      (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+    characters[byte] = printable ? uint16_t(byte) : next++;
+  }
+  return characters;
+}
+
+/// They as UTF-8.
+static std::vector<std::string> spellBytes() {
+  std::vector<std::string> spellings;
+  for (uint16_t character : byteCharacters()) {
     char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
-    ConvertCodePointToUTF8(printable ? byte : next++, end);
+    ConvertCodePointToUTF8(character, end);
     spellings.emplace_back(buffer, end);
   }
   return spellings;

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct PairVocabulary {
   std::string prefix, suffix;
   bool fallsBackToBytes = false, fusesUnknown = false;
 };
+
+/// The characters that stand for the bytes.
+std::array<uint16_t, 256> byteCharacters();
 
 /// Whether each byte is a piece.
 bool hasAllBytes(const PairVocabulary &vocabulary);

@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/TextPattern.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "runtime/tokenizer/Utf8.h"
 #include "runtime/tokenizer/stages/Stages.h"
+
+#include <algorithm>
 
 using namespace heddle;
 
@@ -16,6 +19,8 @@ namespace {
 struct Step {
   format::JoinStep form;
   std::string_view first, second;
+  /// Of kReplacePattern.
+  TextPattern pattern;
 };
 
 using Texts = std::vector<std::string>;
@@ -47,6 +52,20 @@ static std::string replaced(std::string_view text, std::string_view from,
     text.remove_prefix(at + from.size());
   }
   return made.append(text);
+}
+
+static std::string replaced(const std::string &text, const TextPattern &pattern,
+                            std::string_view to) {
+  std::string made;
+  size_t done = 0;
+  while (true) {
+    auto [begin, end] = pattern.find(text, done);
+    made.append(text, done, begin - done);
+    if (begin == text.size())
+      return made;
+    made.append(to);
+    done = end;
+  }
 }
 
 /// The byte that a piece spells, as "<0x0A>", or -1.
@@ -102,6 +121,8 @@ static std::string stripped(std::string_view text, const Step &step) {
 /// What a step makes of one of several texts.
 static std::string change(const Step &step, const Texts &texts, size_t i) {
   switch (step.form.kind) {
+  case format::kReplacePattern:
+    return replaced(texts[i], step.pattern, step.second);
   case format::kReplaceText:
     return replaced(texts[i], step.first, step.second);
   case format::kStripEnds:
@@ -125,12 +146,27 @@ std::string JoinSteps::join(const std::vector<int32_t> &ids,
       texts = spellBytes(std::move(texts));
     } else if (step.form.kind == format::kFuseAll) {
       texts = {concatenate(texts)};
+    } else if (step.form.kind == format::kDropRepeats) {
+      texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+    } else if (step.form.kind == format::kDropEmpty) {
+      texts.erase(std::remove(texts.begin(), texts.end(), std::string()),
+                  texts.end());
     } else {
       for (size_t i = 0; i < texts.size(); ++i)
         texts[i] = change(step, texts, i);
     }
   }
   return concatenate(texts);
+}
+
+static bool isKnown(uint32_t kind) {
+  return kind >= format::kReplaceText && kind <= format::kDropEmpty;
+}
+
+/// Whether a step does something to a text that it names.
+static bool hasText(uint32_t kind) {
+  return kind != format::kSpellBytes && kind != format::kFuseAll &&
+         kind != format::kDropRepeats && kind != format::kDropEmpty;
 }
 
 stages::MadeJoiner stages::makeJoinSteps(std::string_view table) {
@@ -142,16 +178,25 @@ stages::MadeJoiner stages::makeJoinSteps(std::string_view table) {
     reader.take(forms, header->count);
   std::vector<Step> steps;
   bool isWhole = reader.isWhole();
+  // The texts and what fills each up to a multiple of four.
+  auto take = [&](uint32_t size) {
+    std::string_view text = reader.takeBytes(size);
+    reader.takeBytes(-size % 4);
+    return text;
+  };
   for (uint32_t i = 0; isWhole && i < header->count; ++i) {
-    const format::JoinStep &form = forms[i];
-    std::string_view first = reader.takeBytes(form.firstBytes),
-                     second = reader.takeBytes(form.secondBytes);
-    bool hasText = form.kind == format::kSpellBytes ||
-                   form.kind == format::kFuseAll || !first.empty();
-    isWhole = reader.isWhole() && hasText &&
-              form.kind >= format::kReplaceText &&
-              form.kind <= format::kUnmarkEnds;
-    steps.push_back({form, first, second});
+    Step step{forms[i], take(forms[i].firstBytes), take(forms[i].secondBytes),
+              TextPattern()};
+    uint32_t kind = step.form.kind;
+    isWhole = reader.isWhole() && isKnown(kind) &&
+              (!hasText(kind) || !step.first.empty());
+    if (isWhole && kind == format::kReplacePattern) {
+      Result<TextPattern> pattern = TextPattern::parse(step.first);
+      if (!pattern.ok())
+        return pattern.status();
+      step.pattern = *pattern;
+    }
+    steps.push_back(step);
   }
   if (!isWhole || !reader.takeRest().empty())
     return Status::error("is not a whole table of steps");

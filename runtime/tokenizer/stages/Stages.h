@@ -47,6 +47,7 @@ MadeText makeAddSpace(std::string_view table);
 MadeText makeReplaceCharacters(std::string_view table);
 MadeText makeOrderMarks(std::string_view table);
 MadeText makePrependText(std::string_view table);
+MadeText makeNameBytes(std::string_view table);
 
 // Models.
 MadeModel makeCutByScores(std::string_view table);

@@ -30,6 +30,11 @@ struct CombiningRun {
   char32_t first, last;
   uint8_t order;
 };
+/// Characters of a script.
+struct ScriptRange {
+  char32_t first, last;
+  size_t script;
+};
 } // namespace
 
 #include "lib/Import/Tokenizers/Characters/CharacterTables.inc"
@@ -197,6 +202,18 @@ CodePointSet punctuation() { return setOf(kPunctuation); }
 CodePointSet digits() { return setOf(kDigits); }
 CodePointSet bertSpaces() { return setOf(kWhiteSpace); }
 CodePointSet rustWordCharacters() { return setOf(kWordCharacters); }
+
+std::vector<CodePointSet> scripts() {
+  std::vector<std::vector<CodePointSet::Range>> ranges;
+  for (const auto &[first, last, script] : kScripts) {
+    ranges.resize(std::max(ranges.size(), script + 1));
+    ranges[script].emplace_back(first, last);
+  }
+  std::vector<CodePointSet> sets;
+  for (std::vector<CodePointSet::Range> &ofScript : ranges)
+    sets.emplace_back(std::move(ofScript));
+  return sets;
+}
 
 std::string buildMarks(bool composes) {
   BlockTable<uint8_t> classes;

@@ -60,6 +60,9 @@ CodePointSet punctuation();
 CodePointSet digits();
 CodePointSet bertSpaces();
 CodePointSet rustWordCharacters();
+/// Those of each script of UnicodeScripts; others belong to what is before
+/// them.
+std::vector<CodePointSet> scripts();
 
 /// The table of format::kOrderMarks.
 std::string buildMarks(bool composes);

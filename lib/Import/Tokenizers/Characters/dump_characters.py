@@ -112,6 +112,30 @@ def compositions(form, decomposed):
     return pairs
 
 
+def scripts():
+    """The characters of each script of UnicodeScripts; the others are of none."""
+
+    def starts(text):
+        parts = pre_tokenizers.UnicodeScripts().pre_tokenize_str(text)
+        return {span[0] for _, span in parts}
+
+    named = set()
+    for other in "a\u044f":
+        found = starts("".join(other + chr(point) for point in POINTS))
+        named |= {point for i, point in enumerate(POINTS) if 2 * i + 1 in found}
+    points = sorted(named)
+    found = starts("".join(map(chr, points)))
+    groups = []
+    for i, point in enumerate(points):
+        if i in found:
+            known = (g for g in groups if len(starts(chr(g[0]) + chr(point))) == 1)
+            if (group := next(known, None)) is None:
+                group = []
+                groups.append(group)
+        group.append(point)
+    return groups
+
+
 def main():
     print(f"// Made by dump_characters.py with tokenizers {tokenizers.__version__}.")
     clean = results(normalizers.BertNormalizer(**{**BERT, "clean_text": True}))
@@ -174,6 +198,11 @@ def main():
         "\\w of Whitespace, and of what is a word of its own among added tokens.",
         [p for p, found in cut.items() if len(found) == 1],
     )
+    print("\n/// UnicodeScripts: ranges, and the numbers of their scripts.")
+    print("static constexpr ScriptRange kScripts[] = {")
+    ranges = sorted((*r, i) for i, group in enumerate(scripts()) for r in ranges_of(group))
+    write(f"{{{first:#x}, {last:#x}, {i}}}," for first, last, i in ranges)
+    print("};")
     write_map("kLower", "Lowercase.", lower)
     write_map("kNfd", "NFD, but for Hangul.", nfd)
     more = {p: made for p, made in nfkd.items() if nfd.get(p) != made}

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/Tokenizers/Json/Pattern.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 
@@ -25,6 +26,7 @@ private:
   Error addReplace(Component component);
   Error addStrip(Component component);
   Error addMetaspace(Component component);
+  Error addCtc(Component component);
   Error addSuffix(Component component);
 
   std::vector<format::JoinStep> steps;
@@ -32,11 +34,18 @@ private:
 };
 } // namespace
 
+/// wordpiece::cleanup of the library: spaces in front of English punctuation.
+static constexpr std::pair<StringLiteral, StringLiteral> kCleaningRules[] = {
+    {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
+    {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
+    {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+
 void JoinSteps::push(uint32_t kind, StringRef first, StringRef second,
                      int64_t atStart, int64_t atEnd) {
   steps.push_back({kind, uint32_t(atStart), uint32_t(atEnd),
                    uint32_t(first.size()), uint32_t(second.size())});
-  texts += (first + second).str();
+  for (StringRef text : {first, second})
+    texts += text.str() + std::string(-text.size() % 4, '\0');
 }
 
 void JoinSteps::addTo(StageList &stages) const {
@@ -53,11 +62,15 @@ Error JoinSteps::addReplace(Component component) {
   std::optional<StringRef> text =
       pattern ? pattern->getString("String") : std::nullopt;
   std::string content = component.text("content", "");
-  if (!text || text->empty())
-    return component.refuse("pattern", R"({"String": ...})");
+  Expected<std::string> table = readPattern(component);
+  if (!table)
+    return table.takeError();
   if (Error error = component.finish())
     return error;
-  push(format::kReplaceText, *text, content);
+  if (text)
+    push(format::kReplaceText, *text, content);
+  else
+    push(format::kReplacePattern, *table, content);
   return Error::success();
 }
 
@@ -90,6 +103,28 @@ Error JoinSteps::addMetaspace(Component component) {
   return Error::success();
 }
 
+/// Of equal tokens beside each other one is left, then the padding goes.
+Error JoinSteps::addCtc(Component component) {
+  std::string pad = component.text("pad_token", "<pad>"),
+              delimiter = component.text("word_delimiter_token", "|");
+  bool cleansUp = component.boolean("cleanup", true);
+  for (auto [field, text] :
+       {std::pair("pad_token", &pad), {"word_delimiter_token", &delimiter}})
+    if (text->empty())
+      return component.refuse(field, "a text");
+  if (Error error = component.finish())
+    return error;
+  push(format::kDropRepeats);
+  push(format::kReplaceText, pad);
+  if (cleansUp) {
+    for (auto [from, to] : kCleaningRules)
+      push(format::kReplaceText, from, to);
+    push(format::kReplaceText, delimiter, " ");
+  }
+  push(format::kDropEmpty);
+  return Error::success();
+}
+
 Error JoinSteps::addSuffix(Component component) {
   std::string suffix = component.text("suffix", "</w>");
   if (suffix.empty())
@@ -116,12 +151,15 @@ Error JoinSteps::add(Component component) {
     return addMetaspace(component);
   if (type == "BPEDecoder")
     return addSuffix(component);
+  if (type == "CTC")
+    return addCtc(component);
   if (type == "ByteFallback" || type == "Fuse") {
     push(type == "Fuse" ? format::kFuseAll : format::kSpellBytes);
     return component.finish();
   }
-  return component.refuse("BPEDecoder, ByteFallback, Fuse, Metaspace, Replace, "
-                          "Sequence, Strip; ByteLevel, WordPiece alone");
+  return component.refuse("BPEDecoder, ByteFallback, CTC, Fuse, Metaspace, "
+                          "Replace, Sequence, Strip; ByteLevel, WordPiece "
+                          "alone");
 }
 
 static void addWords(bool cleansUp, StringRef mark, StageList &stages) {

@@ -177,10 +177,12 @@ static Error addStages(const JsonTokenizerInput &input,
     return refuseTokenizerField("tokenizer.json", "decoder",
                                 decoder ? *decoder : json::Value(nullptr),
                                 "ByteLevel");
-  if (!isOfBytes && joinsBytes)
+  if (!isOfBytes && joinsBytes &&
+      !hasPart(normalizer, "normalizers", "ByteLevel"))
     return refuseTokenizerField("tokenizer.json", "pre_tokenizer",
                                 cutter ? *cutter : json::Value(nullptr),
-                                "ByteLevel, as the decoder");
+                                "ByteLevel, as the decoder, unless the "
+                                "normalizer is it");
 
   stages.add(format::kRepairText, both);
   std::string tokens = buildAddedTokens(added);

@@ -8,7 +8,9 @@
 #include "lib/Import/Tokenizers/Characters/CharacterMap.h"
 #include "lib/Import/Tokenizers/Json/Pattern.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
+#include "lib/Import/Tokenizers/PairTables.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 #include "llvm/Support/Base64.h"
 
 using namespace llvm;
@@ -138,6 +140,12 @@ Error addNormalizer(Component component, StageList &stages) {
     return addPlainMap(component, stripAccents, stages);
   if (type == "Nmt")
     return addPlainMap(component, nmt, stages);
+  if (type == "ByteLevel") {
+    std::string characters;
+    appendValues(characters, ArrayRef(byteCharacters()));
+    stages.add(format::kNameBytes, kBoth, characters);
+    return component.finish();
+  }
   if (type == "Strip")
     return addStrip(component, stages);
   if (type == "Replace")
@@ -146,9 +154,9 @@ Error addNormalizer(Component component, StageList &stages) {
     return addPrepend(component, stages);
   if (type == "Precompiled")
     return addPrecompiled(component, stages);
-  return component.refuse(
-      "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, "
-      "Prepend, Replace, Sequence, Strip, StripAccents");
+  return component.refuse("BertNormalizer, ByteLevel, Lowercase, NFC, NFD, "
+                          "NFKC, NFKD, Nmt, Precompiled, "
+                          "Prepend, Replace, Sequence, Strip, StripAccents");
 }
 
 } // namespace heddle

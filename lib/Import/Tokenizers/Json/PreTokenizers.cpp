@@ -142,6 +142,17 @@ static Error addFixedLength(Component component, StageList &stages) {
   return Error::success();
 }
 
+/// A run of a script, with what belongs to none behind it; what belongs to none
+/// in front of all is dropped.
+static void addScripts(StageList &stages) {
+  std::vector<CodePointSet> all = scripts();
+  CodePointSet known;
+  for (const CodePointSet &script : all)
+    known = known.unite(script);
+  addSplit(format::kRemoves, /*inverts=*/true,
+           buildRunTable(all, known.complement()), stages);
+}
+
 Error addPreTokenizer(Component component, StageList &stages) {
   StringRef type = component.type();
   if (type == "Sequence") {
@@ -186,9 +197,14 @@ Error addPreTokenizer(Component component, StageList &stages) {
     return addMetaspace(component, stages);
   if (type == "FixedLength")
     return addFixedLength(component, stages);
+  if (type == "UnicodeScripts") {
+    addScripts(stages);
+    return component.finish();
+  }
   return component.refuse(
       "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, "
-      "Metaspace, Punctuation, Sequence, Split, Whitespace, WhitespaceSplit");
+      "Metaspace, Punctuation, Sequence, Split, UnicodeScripts, Whitespace, "
+      "WhitespaceSplit");
 }
 
 } // namespace heddle

@@ -279,22 +279,38 @@ Expected<std::string> heddle::buildTextTable(StringRef text) {
   return buildTable(patternOfText(text), text);
 }
 
+static PatternNode matchOne(const CodePointSet &set) {
+  PatternNode one;
+  one.kind = PatternNode::Kind::Character;
+  one.set = set;
+  return one;
+}
+
+static PatternNode repeat(PatternNode one, unsigned least) {
+  PatternNode run;
+  run.kind = PatternNode::Kind::Repeat;
+  run.parts = {std::move(one)};
+  run.least = least;
+  run.most = PatternNode::kEndless;
+  return run;
+}
+
 std::string heddle::buildSetTable(ArrayRef<CodePointSet> sets, bool repeats) {
   PatternNode choice;
   choice.kind = PatternNode::Kind::Choice;
+  for (const CodePointSet &set : sets)
+    choice.parts.push_back(repeats ? repeat(matchOne(set), 1) : matchOne(set));
+  return cantFail(buildTable(choice, ""));
+}
+
+std::string heddle::buildRunTable(ArrayRef<CodePointSet> sets,
+                                  const CodePointSet &others) {
+  PatternNode choice;
+  choice.kind = PatternNode::Kind::Choice;
   for (const CodePointSet &set : sets) {
-    PatternNode one;
-    one.kind = PatternNode::Kind::Character;
-    one.set = set;
-    if (repeats) {
-      PatternNode run;
-      run.kind = PatternNode::Kind::Repeat;
-      run.parts = {std::move(one)};
-      run.least = 1;
-      run.most = PatternNode::kEndless;
-      one = std::move(run);
-    }
-    choice.parts.push_back(std::move(one));
+    PatternNode run;
+    run.parts = {matchOne(set), repeat(matchOne(set.unite(others)), 0)};
+    choice.parts.push_back(std::move(run));
   }
   return cantFail(buildTable(choice, ""));
 }

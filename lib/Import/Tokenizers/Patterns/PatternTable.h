@@ -23,6 +23,11 @@ llvm::Expected<std::string> buildTextTable(llvm::StringRef text);
 /// many of one set as stand beside each other.
 std::string buildSetTable(llvm::ArrayRef<CodePointSet> sets, bool repeats);
 
+/// The same of the pattern that matches a character of one of these sets, and
+/// as many of it or of `others` as stand behind it.
+std::string buildRunTable(llvm::ArrayRef<CodePointSet> sets,
+                          const CodePointSet &others);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_IMPORT_TOKENIZERS_PATTERNS_PATTERNTABLE_H
