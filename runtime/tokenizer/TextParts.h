@@ -79,6 +79,15 @@ public:
     if (tracks)
       trackKept(from, to);
   }
+  /// Other bytes, whose origins `setOrigins` says at the end; the first of them
+  /// came from here.
+  void put(size_t from, std::string_view made) {
+    note(from);
+    text += made;
+  }
+  bool isTracking() const { return tracks; }
+  /// Of all bytes.
+  void setOrigins(std::vector<TextRange> all) { origins = std::move(all); }
   /// Takes bytes back that were written last.
   void shorten(size_t size) {
     text.resize(size);

@@ -117,19 +117,77 @@ void TextRules::normalize(const TextPart &part, TextWriter &writer) const {
 // As the library tokenizers
 //===----------------------------------------------------------------------===//
 
-/// Writes a text in place of the bytes [begin, end): its characters come from
-/// theirs, one by one, and those that are left from the last one.
-static void replaceEach(std::string_view text, size_t begin, size_t end,
-                        std::string_view made, TextWriter &writer) {
-  size_t last = begin, next = begin;
-  while (!made.empty()) {
-    std::string_view rest = text.substr(next, end - next);
-    if (!rest.empty()) {
-      last = next;
-      next += takeCharacter(rest).size();
-    }
-    writer.replace(last, next, takeCharacter(made));
+namespace {
+/// A character of normalised text as the library notes it (NormalizedString,
+/// transform_range): 1 if it is more than there was before, else it takes the
+/// place of the next character, and of as many behind it as this is below 0.
+struct Change {
+  uint32_t bytes;
+  int32_t change;
+};
+
+/// Writes what becomes of clusters. Where bytes came from is what the library
+/// makes of its notes, even where they are off: characters that are removed
+/// behind none are not noted, and behind one that was added they make it take
+/// the place of the next one.
+class ClusterWriter {
+public:
+  ClusterWriter(const TextPart &part, TextWriter &writer)
+      : part(part), writer(writer) {}
+
+  void keep(size_t from, size_t to) {
+    std::string_view kept = part.text.substr(from, to - from);
+    writer.put(from, kept);
+    if (writer.isTracking())
+      note(kept);
   }
+  void replace(size_t from, size_t to, std::string_view made) {
+    writer.put(from, made);
+    if (!writer.isTracking())
+      return;
+    size_t before = changes.size();
+    note(made);
+    auto added = int32_t(changes.size() - before);
+    for (std::string_view rest = part.text.substr(from, to - from);
+         !rest.empty(); takeCharacter(rest))
+      --added;
+    for (int32_t i = 0; i < added; ++i)
+      changes[changes.size() - 1 - size_t(i)].change = 1;
+    if (added < 0 && !changes.empty())
+      changes.back().change += added;
+  }
+  void finish();
+
+private:
+  void note(std::string_view text) {
+    while (!text.empty())
+      changes.push_back({uint32_t(takeCharacter(text).size()), 0});
+  }
+
+  const TextPart &part;
+  TextWriter &writer;
+  std::vector<Change> changes;
+};
+} // namespace
+
+void ClusterWriter::finish() {
+  if (!writer.isTracking())
+    return;
+  std::vector<TextRange> origins;
+  origins.reserve(writer.written().size());
+  std::string_view rest = part.text;
+  for (auto [bytes, change] : changes) {
+    size_t done = part.text.size() - rest.size();
+    TextRange origin;
+    if (change <= 0 && !rest.empty())
+      origin = part.originOf(done, done + takeCharacter(rest).size());
+    else if (done)
+      origin = part.originOf(done - 1, done);
+    origins.insert(origins.end(), bytes, origin);
+    for (; change < 0 && !rest.empty(); ++change)
+      takeCharacter(rest);
+  }
+  writer.setOrigins(std::move(origins));
 }
 
 bool TextRules::replaceClusters(const TextPart &part,
@@ -137,6 +195,7 @@ bool TextRules::replaceClusters(const TextPart &part,
   if (!rules.hasKeys())
     return false;
   const std::string_view text = part.text;
+  ClusterWriter clusters(part, writer);
   size_t done = 0;
   // What a rule makes of a part takes its place, if there is a rule.
   auto replace = [&](size_t begin, size_t end) {
@@ -144,8 +203,8 @@ bool TextRules::replaceClusters(const TextPart &part,
         rules.shortestPrefix(text.substr(begin, end - begin));
     if (!rule.length || size_t(rule.value) >= replacements.size())
       return false;
-    writer.keep(done, begin);
-    replaceEach(text, begin, end, replacements.data() + rule.value, writer);
+    clusters.keep(done, begin);
+    clusters.replace(begin, end, replacements.data() + rule.value);
     done = end;
     return true;
   };
@@ -166,6 +225,7 @@ bool TextRules::replaceClusters(const TextPart &part,
   }
   if (!done)
     return false;
-  writer.keep(done, text.size());
+  clusters.keep(done, text.size());
+  clusters.finish();
   return true;
 }
