@@ -26,6 +26,7 @@ LINES = TEXTS + [
     "[CLS] the [MASK] fox[SEP] <mask> [UNK]",
     "［ＭＡＳＫ］ ＜ｓ＞ <s>the</s> <unk>fox <pad>",
     "<extra_id_0> the<extra_id_4>fox <extra_id_99> <eop><madeupword3> <s>NOTUSED",
+    "eng_Latn por_Latn<mask> ＜ｍａｓｋ＞ ▁<PRE>x ▁<MID>",
     "don't-stop, end. 😀é\t\n x",
 ]
 FAIRSEQ, ROLES = "offset/fairseq.model", "offset/fairseq-roles.model"
@@ -47,6 +48,14 @@ CASES = [
     ("XGLMTokenizer", FAIRSEQ, "sentencepiece.bpe.model", {}),
     ("XLMRobertaTokenizer", ROLES, "sentencepiece.bpe.model", {}),
     ("XLNetTokenizer", FAIRSEQ, "spiece.model", {}),
+    ("NllbTokenizer", ROLES, "sentencepiece.bpe.model", {}),
+    (
+        "NllbTokenizer",
+        PAIRS,
+        "sentencepiece.bpe.model",
+        {"src_lang": "por_Latn", "legacy_behaviour": True},
+    ),
+    ("CodeLlamaTokenizer", PAIRS, "tokenizer.model", {"add_eos_token": True}),
     ("LlamaTokenizer", PAIRS, "tokenizer.model", {}),
     ("LlamaTokenizer", PAIRS, "tokenizer.model", {"legacy": False, "add_eos_token": True}),
     ("LlamaTokenizer", PAIRS, "tokenizer.model", {"add_prefix_space": False}),

@@ -186,14 +186,15 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   const std::string supported =
       " (supported: AlbertTokenizer, BartTokenizer, BarthezTokenizer, "
       "BertTokenizer, BigBirdTokenizer, CamembertTokenizer, "
-      "DebertaV2Tokenizer, DistilBertTokenizer, ElectraTokenizer, "
+      "CodeLlamaTokenizer, CohereTokenizer, DebertaV2Tokenizer, "
+      "DistilBertTokenizer, ElectraTokenizer, "
       "FNetTokenizer, GPTNeoXTokenizer, GemmaTokenizer, LEDTokenizer, "
       "LlamaTokenizer, LongformerTokenizer, MBart50Tokenizer, "
       "MBartTokenizer, MPNetTokenizer, MarianTokenizer, MobileBertTokenizer, "
-      "MvpTokenizer, PegasusTokenizer, PreTrainedTokenizer, "
+      "MvpTokenizer, NllbTokenizer, PegasusTokenizer, PreTrainedTokenizer, "
       "ReformerTokenizer, RemBertTokenizer, RobertaTokenizer, T5Tokenizer, "
       "XGLMTokenizer, XLMRobertaTokenizer, XLNetTokenizer; "
-      "others with tokenizer.json, unless they rewrite it)";
+      "others with tokenizer.json, but for SeamlessM4TTokenizer)";
   folder.write("config.json", R"({"tokenizer_class": "PhobertTokenizer"})");
   EXPECT_EQ(reasonOf(folder), "'config.json' has 'tokenizer_class' with the "
                               "value \"PhobertTokenizer\"" +

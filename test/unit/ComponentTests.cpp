@@ -405,6 +405,8 @@ TEST(LanguageModelFolder, TokensAroundATextFollowFlags) {
             (Ids{4, 3}));
   EXPECT_EQ(idsWith("GemmaTokenizer", R"({"add_eos_token": true})"),
             (Ids{4, 3, 5}));
+  EXPECT_EQ(idsWith("CohereTokenizer", R"({"bos_token": "<bos>"})"),
+            (Ids{4, 3}));
   EXPECT_EQ(idsWith("GPTNeoXTokenizer", "{}"), (Ids{3}));
   EXPECT_EQ(idsWith("GPTNeoXTokenizer", R"({"add_bos_token": true})"),
             (Ids{7, 3}));

@@ -9,6 +9,7 @@
 
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
 #include "lib/Import/Tokenizers/LanguageModelTokenizers.h"
+#include "lib/Import/Tokenizers/NllbTokenizer.h"
 #include "lib/Import/Tokenizers/OffsetTokenizers.h"
 #include "lib/Import/Tokenizers/SentencePieceClasses.h"
 #include "lib/Import/Tokenizers/WordPieceTokenizers.h"
@@ -50,6 +51,9 @@ static constexpr TokenizerClass kClasses[] = {
     {"BertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"BigBirdTokenizer", readSentencePieceClass, kPieceFiles},
     {"CamembertTokenizer", readSentencePieceClass, kFairseqFiles},
+    {"CodeLlamaTokenizer", readCodeLlamaTokenizer,
+     "'tokenizer.json', or 'tokenizer.model'"},
+    {"CohereTokenizer", readCohereTokenizer, kWholeFile},
     {"DebertaV2Tokenizer", readSentencePieceClass,
      "'tokenizer.json', or 'spm.model'"},
     {"DistilBertTokenizer", readBertTokenizer, kWordPieceFiles},
@@ -68,6 +72,7 @@ static constexpr TokenizerClass kClasses[] = {
      "'source.spm', 'target.spm' and 'vocab.json'"},
     {"MobileBertTokenizer", readBertTokenizer, kWordPieceFiles},
     {"MvpTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"NllbTokenizer", readNllbTokenizer, kFairseqFiles},
     {"PegasusTokenizer", readPegasusTokenizer, kPieceFiles},
     {"PreTrainedTokenizer", readWholeTokenizer, kWholeFile},
     {"ReformerTokenizer", readSentencePieceClass, kPieceFiles},
@@ -79,11 +84,9 @@ static constexpr TokenizerClass kClasses[] = {
     {"XLMRobertaTokenizer", readSentencePieceClass, kFairseqFiles},
     {"XLNetTokenizer", readSentencePieceClass, kPieceFiles}};
 
-/// Classes that make something else of tokenizer.json than it says, and that no
-/// reader here knows: they replace its post-processor, or by language.
-static constexpr StringLiteral kRewritingClasses[] = {
-    "CodeLlamaTokenizer", "CohereTokenizer", "NllbTokenizer",
-    "SeamlessM4TTokenizer", "WhisperTokenizer"};
+/// A class that makes something else of tokenizer.json than it says, and that
+/// no reader here knows.
+static constexpr StringLiteral kRewritingClass = "SeamlessM4TTokenizer";
 
 /// What a folder may have that some tokenizer reads.
 static constexpr StringLiteral kTokenizerFiles[] = {
@@ -103,7 +106,7 @@ readChosen(TokenizerFiles &files, StringRef byDefault, int64_t vocabulary) {
     return known.name == name;
   });
   // Other classes take the file as it is.
-  bool isWhole = files.whole && !is_contained(kRewritingClasses, name);
+  bool isWhole = files.whole && name != kRewritingClass;
   if (chosen == std::end(kClasses) && isWhole)
     return readWholeTokenizer(files, vocabulary);
   if (chosen == std::end(kClasses)) {
@@ -111,7 +114,7 @@ readChosen(TokenizerFiles &files, StringRef byDefault, int64_t vocabulary) {
     return refuseTokenizerField(
         files.classPath, "tokenizer_class", name,
         join(map_range(kClasses, nameOf), ", ") +
-            "; others with tokenizer.json, unless they rewrite it");
+            "; others with tokenizer.json, but for SeamlessM4TTokenizer");
   }
   Expected<ImportedTokenizer> tokenizer = chosen->read(files, vocabulary);
   if (!tokenizer || tokenizer->manifest.getString("kind") != "none")

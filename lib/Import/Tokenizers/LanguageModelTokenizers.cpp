@@ -30,6 +30,10 @@ static constexpr DefaultToken kGemmaTokens[] = {{"bos_token", "<bos>"},
                                                 {"eos_token", "<eos>"},
                                                 {"unk_token", "<unk>"},
                                                 {"pad_token", "<pad>"}};
+static constexpr DefaultToken kCohereTokens[] = {
+    {"bos_token", "<BOS_TOKEN>"},
+    {"eos_token", "<|END_OF_TURN_TOKEN|>"},
+    {"unk_token", "<UNK>"}};
 static constexpr DefaultToken kGptNeoxTokens[] = {
     {"bos_token", "<|endoftext|>"},
     {"eos_token", "<|endoftext|>"},
@@ -106,30 +110,59 @@ static void convertLlama(const TokenizerFiles &files,
   to.decoder = makeSequence("decoders", std::move(steps));
 }
 
+static constexpr StringLiteral kLlamaFile = "tokenizer.model";
+
+/// tokenizer.json, or the model.
+static Expected<ImportedTokenizer> readLlama(const TokenizerFiles &files,
+                                             int64_t vocabulary) {
+  const LanguageModelClass traits = {kLlamaTokens, /*addsBos=*/true};
+  return readConvertedTokenizer(
+      files,
+      {kLlamaFile, listSpecial(files, traits.tokens),
+       [&](const SentencePieceModel &, SentencePieceConversion &to) {
+         convertLlama(files, to);
+       },
+       [&](json::Object &whole) {
+         whole["post_processor"] = makeTemplate(files, traits);
+       }},
+      vocabulary);
+}
+
+Expected<ImportedTokenizer> readCodeLlamaTokenizer(const TokenizerFiles &files,
+                                                   int64_t vocabulary) {
+  TokenizerFiles named = files;
+  if (!named.additional)
+    named.additional.emplace();
+  for (auto [field, name] : {std::pair("prefix_token", "<PRE>"),
+                             {"middle_token", "<MID>"},
+                             {"suffix_token", "<SUF>"},
+                             {"eot_token", "<EOT>"}}) {
+    SpecialToken byDefault{(kMark + name).str(), std::nullopt};
+    if (auto token = files.find(field, byDefault))
+      named.additional->push_back(*token);
+  }
+  return readLlama(named, vocabulary);
+}
+
+Expected<ImportedTokenizer> readCohereTokenizer(const TokenizerFiles &files,
+                                                int64_t vocabulary) {
+  // Every part that adds a space would be changed.
+  if (files.isTrue("add_prefix_space"))
+    return refuseTokenizerField(files.configPath(), "add_prefix_space", true,
+                                "false");
+  return readClass(files, {kCohereTokens, /*addsBos=*/true}, vocabulary);
+}
+
 Expected<ImportedTokenizer> readLlamaTokenizer(const TokenizerFiles &files,
                                                int64_t vocabulary) {
-  constexpr StringLiteral file = "tokenizer.model";
-  const LanguageModelClass traits = {kLlamaTokens, /*addsBos=*/true};
-  auto read = [&](const TokenizerFiles &from) {
-    return readConvertedTokenizer(
-        from,
-        {file, listSpecial(from, traits.tokens),
-         [&](const SentencePieceModel &, SentencePieceConversion &to) {
-           convertLlama(from, to);
-         },
-         [&](json::Object &whole) {
-           whole["post_processor"] = makeTemplate(from, traits);
-         }},
-        vocabulary);
-  };
   const json::Value *space = files.config.get("add_prefix_space");
   if (!files.whole || !space || space->kind() == json::Value::Null)
-    return read(files);
+    return readLlama(files, vocabulary);
   // The class converts the model anew.
-  if (!files.has(file))
+  if (!files.has(kLlamaFile))
     return refuseTokenizerField(files.configPath(), "add_prefix_space", *space,
                                 "null, without 'tokenizer.model'");
-  return read(files.withoutWhole());
+  return readLlama(files.withoutWhole(), vocabulary);
 }
 
 Expected<ImportedTokenizer> readGemmaTokenizer(const TokenizerFiles &files,

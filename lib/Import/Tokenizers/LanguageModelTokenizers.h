@@ -13,6 +13,10 @@ namespace heddle {
 llvm::Expected<ImportedTokenizer>
 readLlamaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 llvm::Expected<ImportedTokenizer>
+readCodeLlamaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+readCohereTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
 readGemmaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 llvm::Expected<ImportedTokenizer>
 readGptNeoxTokenizer(const TokenizerFiles &files, int64_t vocabulary);
