@@ -16,9 +16,8 @@
 
 module @longformer attributes {
   transformer.family = "longformer",
-  transformer.generation = {start = 0 : i32, eos = array<i32: 2>,
-                            max_source = 16384 : i32},
-  transformer.vocabulary = {source = 1000 : i32, target = 8 : i32}
+  transformer.tasks = {generate = {start = 0 : i32, eos = array<i32: 2>, vocabulary = 8 : i32}},
+  transformer.source = {vocabulary = 1000 : i32, positions = 16384 : i32}
 } {
   transformer.parameter @embeddings.word_embeddings.weight : !words
   transformer.parameter @embeddings.position_embeddings.weight : !positions

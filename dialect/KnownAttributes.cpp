@@ -33,8 +33,8 @@ struct KnownAttribute {
 /// is told apart by the second column.
 static constexpr KnownAttribute kKnownAttributes[] = {
     {kFamilyAttr, Module, Holds::Text},
-    {kVocabularyAttr, Module, Holds::Dictionary},
-    {kGenerationAttr, Module, Holds::Dictionary},
+    {kSourceAttr, Module, Holds::Dictionary},
+    {kTasksAttr, Module, Holds::Dictionary},
     {kKernelsAttr, Module, Holds::Texts},
     {kKernelTypesAttr, Module, Holds::Texts},
     {kLayersAttr, Module, Holds::Texts},

@@ -37,8 +37,8 @@ namespace heddle {
 
 /// Discardable attributes; the dialect's description says what they mean.
 inline constexpr llvm::StringLiteral kFamilyAttr = "transformer.family";
-inline constexpr llvm::StringLiteral kVocabularyAttr = "transformer.vocabulary";
-inline constexpr llvm::StringLiteral kGenerationAttr = "transformer.generation";
+inline constexpr llvm::StringLiteral kSourceAttr = "transformer.source";
+inline constexpr llvm::StringLiteral kTasksAttr = "transformer.tasks";
 inline constexpr llvm::StringLiteral kFormsAttr = "transformer.forms";
 inline constexpr llvm::StringLiteral kRoleAttr = "transformer.role";
 inline constexpr llvm::StringLiteral kDecoderAttr = "transformer.decoder";

@@ -9,6 +9,7 @@
 #include "dialect/Transformer.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Support/Error.h"
+#include "lib/Support/Tasks.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "runtime/artifact/SearchSettings.h"
 #include "llvm/Support/Format.h"
@@ -152,16 +153,53 @@ static Expected<DictionaryAttr> getDictionary(ModuleOp module, StringRef name) {
   return attribute;
 }
 
-static Error checkVocabulary(DictionaryAttr vocabulary) {
-  for (StringRef side : {"source", "target"}) {
-    Attribute size = vocabulary.get(side);
-    if (!size || !isInRange(size, 1, std::numeric_limits<int32_t>::max()))
-      return makeError("'" + kVocabularyAttr + "' of the module needs a " +
-                       "positive i32 '" + side + "'");
+/// A positive i32 of a dictionary.
+static Error checkCount(StringRef where, DictionaryAttr dictionary,
+                        StringRef key, int64_t most) {
+  Attribute count = dictionary.get(key);
+  if (count && isInRange(count, 1, most))
+    return Error::success();
+  return makeError(where + " of the module needs a positive i32 '" + key + "'");
+}
+
+static Error checkSource(DictionaryAttr source) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  std::string where = "'" + kSourceAttr.str() + "'";
+  if (Error error = checkCount(where, source, kVocabularyKey, most))
+    return error;
+  if (source.get(kPositionsKey))
+    if (Error error = checkCount(where, source, kPositionsKey, kMostTokens))
+      return error;
+  for (NamedAttribute entry : source)
+    if (entry.getName() != kVocabularyKey && entry.getName() != kPositionsKey)
+      return makeError(where + " of the module has the unknown key '" +
+                       entry.getName().strref() + "'");
+  return Error::success();
+}
+
+static Error checkGenerate(DictionaryAttr task) {
+  std::string where = "the task '" + kGenerateTask.str() + "'";
+  if (Error error = checkCount(where, task, kVocabularyKey,
+                               std::numeric_limits<int32_t>::max()))
+    return error;
+  int64_t size = cast<IntegerAttr>(task.get(kVocabularyKey)).getInt();
+  for (NamedAttribute entry : task) {
+    StringRef key = entry.getName();
+    if (key == kVocabularyKey)
+      continue;
+    const Setting *setting = find_if(kSearchSettings, [&](const Setting &each) {
+      return each.key && key == each.key;
+    });
+    if (setting == std::end(kSearchSettings))
+      return makeError(where + " of the module has the unknown key '" + key +
+                       "'");
+    if (auto expected = findMismatch(*setting, entry.getValue(), size))
+      return makeError(where + " of the module has '" + key +
+                       "' with the value " + formatAttribute(entry.getValue()) +
+                       ", expected " + *expected);
   }
-  if (vocabulary.size() != 2)
-    return makeError("'" + kVocabularyAttr + "' of the module has more than " +
-                     "'source' and 'target'");
+  if (!task.get("eos"))
+    return makeError(where + " of the module has no 'eos'");
   return Error::success();
 }
 
@@ -169,31 +207,24 @@ Error checkModelAttributes(ModuleOp module) {
   if (!module->getAttrOfType<StringAttr>(kFamilyAttr))
     return makeError("the module has no string '" + kFamilyAttr +
                      "', which a whole model has");
-  Expected<DictionaryAttr> vocabulary = getDictionary(module, kVocabularyAttr);
-  if (!vocabulary)
-    return vocabulary.takeError();
-  if (Error error = checkVocabulary(*vocabulary))
+  Expected<DictionaryAttr> source = getDictionary(module, kSourceAttr);
+  if (!source)
+    return source.takeError();
+  if (Error error = checkSource(*source))
     return error;
-  int64_t size = cast<IntegerAttr>(vocabulary->get("target")).getInt();
-
-  Expected<DictionaryAttr> generation = getDictionary(module, kGenerationAttr);
-  if (!generation)
-    return generation.takeError();
-  for (NamedAttribute entry : *generation) {
-    StringRef key = entry.getName();
-    const Setting *setting = find_if(kSearchSettings, [&](const Setting &each) {
-      return each.key && key == each.key;
-    });
-    if (setting == std::end(kSearchSettings))
-      return makeError("'" + kGenerationAttr + "' of the module has the " +
-                       "unknown key '" + key + "'");
-    if (auto expected = findMismatch(*setting, entry.getValue(), size))
-      return makeError("'" + kGenerationAttr + "' of the module has '" + key +
-                       "' with the value " + formatAttribute(entry.getValue()) +
-                       ", expected " + *expected);
+  Expected<DictionaryAttr> tasks = getDictionary(module, kTasksAttr);
+  if (!tasks)
+    return tasks.takeError();
+  for (NamedAttribute entry : *tasks) {
+    auto task = dyn_cast<DictionaryAttr>(entry.getValue());
+    if (!task || entry.getName() != kGenerateTask)
+      return makeError("'" + kTasksAttr + "' of the module has the task '" +
+                       entry.getName().strref() + "' with the value " +
+                       formatAttribute(entry.getValue()) +
+                       " (supported: generate, a dictionary)");
+    if (Error error = checkGenerate(task))
+      return error;
   }
-  if (!generation->get("eos"))
-    return makeError("'" + kGenerationAttr + "' of the module has no 'eos'");
   return Error::success();
 }
 
@@ -214,15 +245,14 @@ Expected<std::string> buildManifest(ModuleOp module, ManifestContext context) {
   json::Object model{
       {"name", module.getSymName().value_or("model")},
       {"family", module->getAttrOfType<StringAttr>(kFamilyAttr).getValue()}};
-  json::Object manifest{
-      {"heddle", context.compilerVersion},
-      {"model", std::move(model)},
-      {"isas", json::Array(context.isas)},
-      {"options", std::move(context.options)},
-      {"vocabulary", *toJson(module->getAttr(kVocabularyAttr))},
-      {"generation", *toJson(module->getAttr(kGenerationAttr))},
-      {"tokenizer", std::move(context.tokenizer)},
-      {"entries", std::move(entries)}};
+  json::Object manifest{{"heddle", context.compilerVersion},
+                        {"model", std::move(model)},
+                        {"isas", json::Array(context.isas)},
+                        {"options", std::move(context.options)},
+                        {"source", *toJson(module->getAttr(kSourceAttr))},
+                        {"tasks", *toJson(module->getAttr(kTasksAttr))},
+                        {"tokenizer", std::move(context.tokenizer)},
+                        {"entries", std::move(entries)}};
   if (!context.gpus.empty())
     manifest["gpus"] = json::Array(context.gpus);
   if (!context.libraries.empty())

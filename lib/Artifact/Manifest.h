@@ -28,8 +28,8 @@ struct ManifestContext {
   std::vector<std::string> libraries;
 };
 
-/// Checks the attributes of a module that say how to generate with it: family,
-/// vocabulary and generation. Cheap, so that a compiler fails before its
+/// Checks the attributes of a module that say what it reads and does: family,
+/// source and tasks. Cheap, so that a compiler fails before its
 /// passes.
 llvm::Error checkModelAttributes(mlir::ModuleOp module);
 

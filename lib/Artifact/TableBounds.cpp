@@ -17,6 +17,7 @@
 #include "lib/Support/DimNames.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/FirstDiagnostic.h"
+#include "lib/Support/Tasks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/artifact/SearchSettings.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -24,11 +25,27 @@
 using namespace mlir;
 using namespace heddle;
 
-static std::optional<int64_t> integerOf(ModuleOp module, StringRef dictionary,
-                                        StringRef key) {
-  auto attributes = module->getAttrOfType<DictionaryAttr>(dictionary);
-  auto value = attributes ? attributes.getAs<IntegerAttr>(key) : IntegerAttr();
-  return value ? std::optional(value.getInt()) : std::nullopt;
+namespace {
+/// A side of a model: what it reads, or what it writes.
+struct Side {
+  /// For errors.
+  std::string name;
+  DictionaryAttr attributes;
+
+  std::optional<int64_t> find(StringRef key) const {
+    auto value =
+        attributes ? attributes.getAs<IntegerAttr>(key) : IntegerAttr();
+    return value ? std::optional(value.getInt()) : std::nullopt;
+  }
+};
+} // namespace
+
+static Side sideOf(ModuleOp module, bool isSource) {
+  if (isSource)
+    return {"'" + kSourceAttr.str() + "' of the module",
+            module->getAttrOfType<DictionaryAttr>(kSourceAttr)};
+  return {"the task '" + kGenerateTask.str() + "' of the module",
+          findTask(module, kGenerateTask)};
 }
 
 static int64_t rowsOf(Value table) {
@@ -69,12 +86,13 @@ static llvm::Error checkIds(EmbeddingOp op, ModuleOp module) {
     return makeError("@" + functionOf(op) + " looks up rows of a table by " +
                      "values without a known limit (expected the argument " +
                      "'ids' or 'candidates')");
-  std::optional<int64_t> vocabulary = integerOf(module, kVocabularyAttr, side);
+  Side known = sideOf(module, side == "source");
+  std::optional<int64_t> vocabulary = known.find(kVocabularyKey);
   if (!vocabulary || *vocabulary <= rowsOf(op.getTable()))
     return llvm::Error::success();
-  return makeError("'" + kVocabularyAttr + "' of the module has '" + side +
-                   "' with the value " + llvm::Twine(*vocabulary) + ", but @" +
-                   functionOf(op) + " looks such ids up in a table of " +
+  return makeError(known.name + " has 'vocabulary' with the value " +
+                   llvm::Twine(*vocabulary) + ", but @" + functionOf(op) +
+                   " looks such ids up in a table of " +
                    llvm::Twine(rowsOf(op.getTable())) + " rows");
 }
 
@@ -104,20 +122,20 @@ static llvm::Error checkPositions(Operation *op, ModuleOp module, Value given,
     dim = name.getValue();
   }
   StringRef key = llvm::StringSwitch<StringRef>(dim)
-                      .Case("source", setting::maxSource.key)
+                      .Case("source", kPositionsKey)
                       .Case("target", setting::maxTarget.key)
                       .Default("");
   if (key.empty())
     return makeError(table + " along the dimension '" + dim +
                      "', which has no limit (expected 'source' or 'target')");
-  std::optional<int64_t> limit = integerOf(module, kGenerationAttr, key);
+  Side known = sideOf(module, dim == "source");
+  std::optional<int64_t> limit = known.find(key);
   if (limit && *limit <= positions)
     return llvm::Error::success();
   std::string found =
       limit ? "has '" + key.str() + "' with the value " + std::to_string(*limit)
             : "has no '" + key.str() + "'";
-  return makeError("'" + kGenerationAttr + "' of the module " + found +
-                   ", but " + table);
+  return makeError(known.name + " " + found + ", but " + table);
 }
 
 static llvm::Error checkTables(Operation *op, ModuleOp module) {

@@ -34,14 +34,6 @@ OwningOpRef<ModuleOp> createModule(StringRef path, StringRef family,
   return module;
 }
 
-DictionaryAttr getVocabularyAttr(MLIRContext &context, int64_t source,
-                                 int64_t target) {
-  Builder builder(&context);
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr("source", builder.getI32IntegerAttr(source)),
-       builder.getNamedAttr("target", builder.getI32IntegerAttr(target))});
-}
-
 /// A sentence about a file that is no module.
 static std::string describeOtherFile(StringRef path) {
   constexpr StringRef magic(format::kMagic, sizeof format::kMagic);

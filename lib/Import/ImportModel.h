@@ -8,9 +8,9 @@
 //   @shortlist(ids, memory, lengths, candidates, counts) -> logits of
 //   candidates
 //
-// and the module's attributes say how to generate with it:
-// `transformer.family`, `transformer.vocabulary` and `transformer.generation`
-// (the manifest's keys, see runtime/artifact/ArtifactFormat.h).
+// and the module's attributes say what it reads and does: `transformer.family`,
+// `transformer.source` and `transformer.tasks` (the manifest's keys, see
+// runtime/artifact/ArtifactFormat.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,10 +70,6 @@ llvm::Expected<ImportedModel> importModule(llvm::StringRef path,
 mlir::OwningOpRef<mlir::ModuleOp> createModule(llvm::StringRef path,
                                                llvm::StringRef family,
                                                mlir::MLIRContext &context);
-
-/// The attribute `transformer.vocabulary`.
-mlir::DictionaryAttr getVocabularyAttr(mlir::MLIRContext &context,
-                                       int64_t source, int64_t target);
 
 } // namespace heddle
 

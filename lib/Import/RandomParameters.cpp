@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/RandomParameters.h"
+#include "lib/Support/Tasks.h"
 #include "lib/Weights/RandomWeights.h"
 #include "runtime/artifact/SearchSettings.h"
 #include "llvm/ADT/StringSet.h"
@@ -46,7 +47,7 @@ static Roles findRoles(ModuleOp module) {
 
 /// The id that stands for no token.
 static std::optional<int64_t> findPad(ModuleOp module) {
-  auto settings = module->getAttrOfType<DictionaryAttr>(kGenerationAttr);
+  DictionaryAttr settings = findTask(module, kGenerateTask);
   auto pad =
       settings ? settings.getAs<IntegerAttr>(setting::pad.key) : IntegerAttr();
   return pad ? std::optional(pad.getInt()) : std::nullopt;

@@ -256,6 +256,8 @@ static heddle_status run(Job job, heddle_session *session,
   LineRunOptions options = session->runOptions();
   if (source->count > 0)
     options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
+  if (Status status = session->model->checkGenerates(); !status.ok())
+    return session->finish(status);
   return session->finish(
       job(*session, options, lines, writerTo(*sink, *session)));
 }
@@ -292,6 +294,8 @@ static heddle_status run(Job job, heddle_session *session,
   ArraySource lines(inputs, count);
   LineRunOptions options = session->runOptions();
   options.mostLines = int64_t(count);
+  if (Status status = session->model->checkGenerates(); !status.ok())
+    return session->finish(status);
   auto gathered = std::make_unique<heddle_answers>();
   auto gather = [&](const std::vector<LineAnswer> &packed) {
     for (const LineAnswer &answer : packed) {

@@ -40,7 +40,8 @@ template <typename List> static std::string joined(const List &list) {
   return text;
 }
 
-static std::string describeGeneration(const Generation &generation) {
+static std::string describeGeneration(const Manifest &manifest) {
+  const Generation &generation = manifest.generation;
   std::vector<std::string> parts;
   auto add = [&](const char *label, const auto &value) {
     if (value)
@@ -58,7 +59,7 @@ static std::string describeGeneration(const Generation &generation) {
   add("source at most ", generation.maxSourceLength);
   if (generation.cropsSources)
     parts.push_back("longer ones cut");
-  add("source positions ", generation.maxSource);
+  add("source positions ", manifest.sourcePositions);
   add("target positions ", generation.maxTarget);
   return joined(parts);
 }
@@ -86,9 +87,10 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("gpus", joined(manifest.gpus));
   if (!manifest.libraries.empty())
     text += row("libraries", joined(manifest.libraries));
-  text += row("vocabulary",
-              std::to_string(manifest.sourceVocabulary) + " source, " +
-                  std::to_string(manifest.targetVocabulary) + " target");
+  std::string sizes = std::to_string(manifest.sourceVocabulary) + " source";
+  if (manifest.generates)
+    sizes += ", " + std::to_string(manifest.targetVocabulary) + " target";
+  text += row("vocabulary", sizes);
   const std::string &reason = manifest.tokenizer.reason;
   text += row("tokenizer",
               manifest.tokenizer.kind + (reason.empty() ? "" : ": " + reason));
@@ -98,7 +100,10 @@ std::string heddle::describeArtifact(const Artifact &artifact,
       names.push_back(language.name);
     text += row("languages", joined(names));
   }
-  text += row("generation", describeGeneration(manifest.generation));
+  if (manifest.generates)
+    text += row("generation", describeGeneration(manifest));
+  else if (manifest.sourcePositions)
+    text += row("positions", std::to_string(*manifest.sourcePositions));
   if (manifest.entry(Role::Encode)->argument("global", ArgumentKind::Input))
     text += row("global", "token " + joined(SessionOptions().globalTokens) +
                               " of a line, unless --global says otherwise");
@@ -106,7 +111,8 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += "options\n";
   for (const auto &[name, value] : manifest.options)
     text += "  " + padded(name, 24) + " " + value + "\n";
-  text += describeDecodingMemory(manifest, positions);
+  if (manifest.generates)
+    text += describeDecodingMemory(manifest, positions);
   text += "sections\n";
   for (const Artifact::Section &section : artifact.sections())
     text += "  " + padded(section.name, 24) + " " +

@@ -30,9 +30,10 @@
 //     "isas": ["x86-64-v3"],
 //     "gpus": ["sm_80", "sm_90a"],             lowest first
 //     "options": {...},                        provenance, for --info
-//     "vocabulary": {"source": 32000, "target": 32000},
-//     "generation": {"start": -1, "eos": [0], "beams": 4, "max_length": 511,
-//        ...},                                 the keys of SearchSettings.def
+//     "source": {"vocabulary": 32000, "positions": 512 (the most tokens)},
+//     "tasks": {"generate": {"vocabulary": 32000, "start": -1, "eos": [0],
+//        "beams": 4, "max_length": 511, ...}}, the keys of SearchSettings.def;
+//            without tasks a model gives hidden states alone
 //     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
 //            "none" (no section tokenizer; "reason": why), all for people,
 //        "bos": 4 (in front of a source), "eos": 0 (behind it), "language": 5
@@ -55,13 +56,13 @@
 //     "kernel_types": ["i8", ...],               and what each multiplies
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
-// "layers", and every key of "generation" except "eos", which is [] if the
-// limit alone ends a sequence. Places that call kernels are numbered through
-// all entries, in order; -1 is a layer without a name. dtype is "f32", "i32",
-// "i8", "bf16" or "f16". A shape's elements are numbers or names of dims;
-// "capacity<=7" is the capacity, but never more than 7. The step of such a
-// state may have "pinned": 2, slots that keep the first positions; the other 5
-// are a ring of the latest.
+// "layers", and "positions", every key of "generate" except "vocabulary" and
+// "eos", which is [] if the limit alone ends a sequence. Places that call
+// kernels are numbered through all entries, in order; -1 is a layer without a
+// name. dtype is "f32", "i32", "i8", "bf16" or "f16". A shape's elements are
+// numbers or names of dims; "capacity<=7" is the capacity, but never more
+// than 7. The step of such a state may have "pinned": 2, slots that keep the
+// first positions; the other 5 are a ring of the latest.
 //
 // Entries of an encoder-decoder, by their roles, with the arguments the runtime
 // knows by name. All roles but the first are forms of a "decoder"; a form of
@@ -142,7 +143,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 17;
+inline constexpr uint32_t kVersion = 18;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

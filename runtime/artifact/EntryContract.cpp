@@ -1,4 +1,4 @@
-//===- EntryContract.cpp - Entries of an encoder-decoder ------------------===//
+//===- EntryContract.cpp - What entries must look like --------------------===//
 //
 // The contract as a table: for each role its dims, what is at hand when it is
 // called, and its logits. The outputs of encode are at hand for all later
@@ -300,10 +300,14 @@ Status heddle::checkEntries(const Manifest &manifest) {
   const Entry *encode = manifest.entry(Role::Encode);
   if (!encode)
     return Status::error("manifest: it has no entry with the role 'encode'");
-  if (!manifest.entry(Role::Full) && !manifest.entry(Role::Step) &&
-      !manifest.entry(Role::Step, /*hasCandidates=*/true))
-    return Status::error("manifest: it has no entry with the role 'full' or "
-                         "'step'");
+  bool hasDecoder = manifest.entry(Role::Full) || manifest.entry(Role::Step) ||
+                    manifest.entry(Role::Step, /*hasCandidates=*/true);
+  if (manifest.generates && !hasDecoder)
+    return Status::error("manifest: it has the task 'generate' and no entry "
+                         "with the role 'full' or 'step'");
+  for (const Entry &entry : manifest.entries)
+    if (!manifest.generates && !entry.decoder.empty())
+      return error(entry, "is a form of a decoder, which no task needs");
   const Rule rule = {Role::Encode,
                      {Dim::Batch, Dim::Source, Dim::Globals},
                      {input("ids", {Dim::Batch, Dim::Source}),

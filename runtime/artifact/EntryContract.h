@@ -1,4 +1,4 @@
-//===- EntryContract.h - Entries of an encoder-decoder ----------*- C++ -*-===//
+//===- EntryContract.h - What entries must look like ------------*- C++ -*-===//
 //
 // The runtime knows an artifact's entries by their roles and their inputs by
 // name, as ArtifactFormat.h lists them. Here a manifest is compared with that
@@ -15,9 +15,9 @@
 
 namespace heddle {
 
-/// Checks that there is an encoder and some form of a decoder, and every entry
-/// with a role: its dims, that each of its inputs is one the runtime has, with
-/// that dtype and shape, its states, and its logits.
+/// Checks that there is an encoder and, if the model generates, some form of a
+/// decoder, and every entry with a role: its dims, that each of its inputs is
+/// one the runtime has, with that dtype and shape, its states, and its logits.
 Status checkEntries(const Manifest &manifest);
 
 } // namespace heddle

@@ -176,7 +176,18 @@ private:
 };
 } // namespace
 
-static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
+static constexpr IntegerRange kVocabularySizes{1, kMaxVocabulary};
+
+static void parseSource(JsonReader reader, Manifest &manifest) {
+  manifest.sourceVocabulary =
+      int32_t(reader.integer("vocabulary", kVocabularySizes));
+  manifest.sourcePositions =
+      reader.optionalInteger("positions", {1, kMaxLength});
+  reader.rejectOtherKeys();
+}
+
+static Generation parseGeneration(JsonReader &reader,
+                                  int32_t targetVocabulary) {
   Generation generation;
   if (!reader.find(setting::eos.key))
     reader.fail("has no 'eos'");
@@ -187,6 +198,22 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
 #include "runtime/artifact/SearchSettings.def"
   reader.rejectOtherKeys();
   return generation;
+}
+
+static void parseTasks(const json &tasks, Manifest &manifest, Status &status) {
+  JsonReader reader(tasks, "'tasks'", status);
+  for (const auto &task : tasks.items()) {
+    if (task.key() != "generate") {
+      reader.fail("has the task '", task.key(), "' (supported: generate)");
+      continue;
+    }
+    manifest.generates = true;
+    JsonReader generate(reader.object("generate"), "the task 'generate'",
+                        status);
+    manifest.targetVocabulary =
+        int32_t(generate.integer("vocabulary", kVocabularySizes));
+    manifest.generation = parseGeneration(generate, manifest.targetVocabulary);
+  }
 }
 
 static constexpr std::string_view kTargetLanguageNames[] = {"start",
@@ -230,9 +257,11 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   tokenizer.special = reader.optionalIds("special", ids);
   tokenizer.language = narrow(reader.optionalInteger("language", ids));
   // The decoder reads them, too.
-  parseLanguages(
-      tokenizer, reader,
-      {0, std::min(manifest.sourceVocabulary, manifest.targetVocabulary) - 1});
+  parseLanguages(tokenizer, reader,
+                 {0, (manifest.generates ? std::min(manifest.sourceVocabulary,
+                                                    manifest.targetVocabulary)
+                                         : manifest.sourceVocabulary) -
+                         1});
   tokenizer.cleansUp =
       reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
   reader.rejectOtherKeys();
@@ -460,15 +489,9 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
                                         ? option.value().get<std::string>()
                                         : option.value().dump());
 
-  JsonReader vocabulary(reader.object("vocabulary"), "'vocabulary'", status);
-  IntegerRange sizes{1, kMaxVocabulary};
-  manifest.sourceVocabulary =
-      static_cast<int32_t>(vocabulary.integer("source", sizes));
-  manifest.targetVocabulary =
-      static_cast<int32_t>(vocabulary.integer("target", sizes));
-  manifest.generation = parseGeneration(
-      JsonReader(reader.object("generation"), "'generation'", status),
-      manifest.targetVocabulary);
+  parseSource(JsonReader(reader.object("source"), "'source'", status),
+              manifest);
+  parseTasks(reader.object("tasks"), manifest, status);
   manifest.tokenizer = parseTokenizer(
       JsonReader(reader.object("tokenizer"), "'tokenizer'", status), manifest);
 

@@ -3,7 +3,7 @@
 // The manifest section (JSON, described in ArtifactFormat.h) as plain structs.
 // What parseManifest returns is consistent in itself: ids lie in their
 // vocabulary, shapes name dims of their entry, sizes have no overflow. What
-// the entries of an encoder-decoder must look like is EntryContract.h's.
+// the entries must look like is EntryContract.h's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -179,6 +179,11 @@ struct Manifest {
   /// Provenance, as text, for people.
   std::vector<std::pair<std::string, std::string>> options;
   int32_t sourceVocabulary = 0;
+  /// The most tokens of a source; none if nothing bounds them.
+  std::optional<int64_t> sourcePositions;
+  /// Whether it has the task `generate`, which the next two are of: without it
+  /// hidden states are all that it gives.
+  bool generates = false;
   int32_t targetVocabulary = 0;
   Generation generation;
   TokenizerDescription tokenizer;

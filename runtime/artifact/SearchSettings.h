@@ -7,7 +7,7 @@
 //   search/SearchOptions       what a caller says in place of the model
 //   api/Settings.cpp           settings of heddle.h, flags of heddle-run with
 //                              their --help, man page and completions
-//   lib/Artifact/Manifest.cpp  `transformer.generation` of a module
+//   lib/Artifact/Manifest.cpp  the task `generate` of a module
 //   HuggingFaceGeneration.cpp  generation_config.json and config.json
 //
 // Settings of texts and of the machine are no rows: no model says them, and all

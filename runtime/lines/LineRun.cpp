@@ -123,9 +123,10 @@ private:
 
 /// What a sentence of so many tokens, or as many as the model takes, needs.
 Result<int64_t> LineRun::bytesForOne(Session &session, int64_t tokens) const {
-  const Generation &generation = workers.model().manifest().generation;
+  const Manifest &manifest = workers.model().manifest();
+  const Generation &generation = manifest.generation;
   for (std::optional<int64_t> most :
-       {generation.maxSource, generation.maxSourceLength})
+       {manifest.sourcePositions, generation.maxSourceLength})
     tokens = std::min(tokens, most.value_or(tokens));
   Batch one;
   one.sources.emplace_back(size_t(tokens), 0);

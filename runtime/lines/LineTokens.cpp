@@ -64,7 +64,7 @@ Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
 
 /// The most tokens of a source.
 std::optional<int64_t> LineTokens::mostSource() const {
-  std::optional<int64_t> positions = model.manifest().generation.maxSource;
+  std::optional<int64_t> positions = model.manifest().sourcePositions;
   return maxSource && positions ? std::min(maxSource, positions)
          : maxSource            ? maxSource
                                 : positions;

@@ -184,11 +184,18 @@ static Status checkIds(const std::vector<int32_t> &ids, int32_t vocabulary,
   return Status::success();
 }
 
+Status Model::checkGenerates() const {
+  if (manifest().generates)
+    return Status::success();
+  return Status::error(
+      "'", artifact().path(),
+      "' has no task 'generate': it gives hidden states alone");
+}
+
 Status Model::checkSource(const std::vector<int32_t> &ids) const {
   if (ids.empty())
     return Status::error("has no token");
-  return checkIds(ids, manifest().sourceVocabulary,
-                  manifest().generation.maxSource);
+  return checkIds(ids, manifest().sourceVocabulary, manifest().sourcePositions);
 }
 
 Status Model::checkTarget(const std::vector<int32_t> &ids) const {

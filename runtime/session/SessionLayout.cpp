@@ -58,9 +58,9 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
       std::max<int64_t>(request.length, 1);
   // If steps follow, nobody sees more positions than there are tokens.
   if (isOfSteps(request.form)) {
-    int64_t most = std::max<int64_t>(
-        model.manifest().generation.maxSource.value_or(INT64_MAX),
-        dims[Dim::Source]);
+    int64_t most =
+        std::max<int64_t>(model.manifest().sourcePositions.value_or(INT64_MAX),
+                          dims[Dim::Source]);
     dims[Dim::Source] =
         std::min(device->roundPositions(dims[Dim::Source]), most);
     dims[Dim::Capacity] = device->roundPositions(dims[Dim::Capacity]);

@@ -33,8 +33,8 @@ func.func @on_an_op() {
 
 // -----
 
-// expected-error @below {{has the unknown attribute 'transformer.vocabularies' (is 'transformer.vocabulary' meant?)}}
-module attributes {transformer.vocabularies = {}} {
+// expected-error @below {{has the unknown attribute 'transformer.task' (is 'transformer.tasks' meant?)}}
+module attributes {transformer.task = {}} {
 }
 
 // -----

@@ -95,14 +95,15 @@ int main(int count, char **arguments) {
   writeBoth("shortlist", toy, {{"shortlist", lists}});
 
   json settings = toy;
-  settings["generation"].update(json::parse(R"({
+  settings["tasks"]["generate"].update(json::parse(R"({
     "suppress": [3], "begin_suppress": [4], "bad_words": [[1, 2], [3]],
     "forced_bos": 3, "forced_eos": 2, "min_length": 5, "min_new_tokens": 4,
     "beams": 4, "length_penalty": 1.5, "word_penalty": 0.5,
     "early_stopping": "never",
     "no_repeat_ngram": 3, "repetition_penalty": 1.1, "renormalize": 1,
     "temperature": 0.5, "top_k": 50, "top_p": 0.9, "min_p": 0.1, "length_factor": 2.5,
-    "max_source_length": 1000, "max_source": 512, "max_target": 512})"));
+    "max_source_length": 1000, "max_target": 512})"));
+  settings["source"]["positions"] = 512;
   settings["kernel_types"] = {"i8", "f32", "bf16"};
   writeBoth("settings", settings);
 
@@ -112,7 +113,7 @@ int main(int count, char **arguments) {
   writeBoth("characters", characters,
             {{"tokenizer", buildToyTokenizer("____abcde", "____abcdefg", 3, 4,
                                              {{1}, {2}})}});
-  toy["vocabulary"] = {{"source", 1000}, {"target", 1000}};
+  toy["source"]["vocabulary"] = toy["tasks"]["generate"]["vocabulary"] = 1000;
   toy["tokenizer"] = {{"kind", "sentencepiece"},
                       {"bos", 4},
                       {"eos", 2},

@@ -49,9 +49,8 @@ static std::string safetensorsOf(const Weights &weights) {
 static constexpr const char *kModelBegin = R"(
 module attributes {
   transformer.family = "test",
-  transformer.generation = {eos = array<i32: 0>, max_source = 8 : i32,
-                            max_target = 8 : i32},
-  transformer.vocabulary = {source = 8 : i32, target = 8 : i32}
+  transformer.tasks = {generate = {eos = array<i32: 0>, max_target = 8 : i32, vocabulary = 8 : i32}},
+  transformer.source = {vocabulary = 8 : i32, positions = 8 : i32}
 } {
   transformer.parameter @nothing : tensor<8x8xf32> zeros
   func.func private @encode(%ids: tensor<?x?xi32> {

@@ -43,10 +43,11 @@ TEST(ManifestTest, libraries_that_nobody_knows) {
 
 TEST(ManifestTest, reads_every_key) {
   json text = toyManifest();
-  text["generation"] = json::parse(R"({
-    "start": 4, "eos": [0, 2], "pad": 1, "suppress": [3], "begin_suppress": [5],
+  text["source"]["positions"] = 13;
+  text["tasks"]["generate"] = json::parse(R"({
+    "vocabulary": 11, "start": 4, "eos": [0, 2], "pad": 1, "suppress": [3], "begin_suppress": [5],
     "bad_words": [[6], [7, 8]], "forced_bos": 9, "forced_eos": 10,
-    "min_length": 11, "min_new_tokens": 16, "max_length": 12, "length_factor": 2.5, "max_source": 13,
+    "min_length": 11, "min_new_tokens": 16, "max_length": 12, "length_factor": 2.5,
     "max_target": 14, "max_source_length": 15, "crop_source": 1,
     "beams": 6, "length_penalty": 0.6, "word_penalty": -0.5,
     "early_stopping": "shrink"})");
@@ -83,7 +84,8 @@ TEST(ManifestTest, reads_every_key) {
   EXPECT_EQ(generation.minNewTokens, 16);
   EXPECT_EQ(generation.maxLength, 12);
   EXPECT_EQ(generation.lengthFactor, 2.5);
-  EXPECT_EQ(generation.maxSource, 13);
+  EXPECT_EQ(manifest->sourcePositions, 13);
+  EXPECT_TRUE(manifest->generates);
   EXPECT_EQ(generation.maxTarget, 14);
   EXPECT_EQ(generation.maxSourceLength, 15);
   EXPECT_TRUE(generation.cropsSources);
@@ -156,13 +158,31 @@ TEST(ManifestTest, pinned_slots_of_a_ring) {
 }
 
 TEST(ManifestTest, generation_needs_only_its_end) {
-  EXPECT_EQ(messageWith([](json &m) { m["generation"] = {{"eos", {0}}}; }),
+  EXPECT_EQ(messageWith([](json &m) {
+              m["tasks"]["generate"] = {{"vocabulary", 11}, {"eos", {0}}};
+            }),
             "valid");
-  EXPECT_EQ(
-      messageWith([](json &m) { m["generation"] = {{"eos", json::array()}}; }),
-      "valid");
-  EXPECT_EQ(messageWith([](json &m) { m["generation"] = json::object(); }),
-            "manifest: 'generation' has no 'eos'");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["tasks"]["generate"] = {{"vocabulary", 11},
+                                        {"eos", json::array()}};
+            }),
+            "valid");
+  EXPECT_EQ(messageWith(
+                [](json &m) { m["tasks"]["generate"] = {{"vocabulary", 11}}; }),
+            "manifest: the task 'generate' has no 'eos'");
+}
+
+TEST(ManifestTest, tasks_are_known_by_name) {
+  EXPECT_EQ(messageWith([](json &m) { m["tasks"]["sing"] = json::object(); }),
+            "manifest: 'tasks' has the task 'sing' (supported: generate)");
+  EXPECT_EQ(messageWith([](json &m) { m["tasks"]["generate"] = 1; }),
+            "manifest: 'tasks' has 'generate' as number, expected an object");
+  EXPECT_EQ(messageWith([](json &m) { m["source"]["odd"] = 1; }),
+            "manifest: 'source' has the key 'odd', which this runtime does not "
+            "know");
+  EXPECT_EQ(messageWith([](json &m) { m["tasks"] = json::object(); }),
+            "manifest: entry 'decode' is a form of a decoder, which no task "
+            "needs");
 }
 
 TEST(ManifestTest, types_and_ranges) {
@@ -176,33 +196,38 @@ TEST(ManifestTest, types_and_ranges) {
             "manifest: it has number in 'isas', expected a string");
   EXPECT_EQ(messageWith([](json &m) { m["isas"] = json::array(); }),
             "manifest: it has no name in 'isas'");
-  EXPECT_EQ(messageWith([](json &m) { m["vocabulary"]["source"] = 0; }),
-            "manifest: 'vocabulary' has 'source' = 0, expected an integer from "
+  EXPECT_EQ(messageWith([](json &m) { m["source"]["vocabulary"] = 0; }),
+            "manifest: 'source' has 'vocabulary' = 0, expected an integer from "
             "1 to 2147483647");
   EXPECT_EQ(messageWith([](json &m) {
-              m["vocabulary"]["source"] = 1e300;
-            }).find("manifest: 'vocabulary' has 'source' = 1e+300"),
+              m["source"]["vocabulary"] = 1e300;
+            }).find("manifest: 'source' has 'vocabulary' = 1e+300"),
             0u);
-  EXPECT_EQ(messageWith([](json &m) { m["generation"]["start"] = -2; }),
-            "manifest: 'generation' has 'start' = -2, expected an integer from "
+  EXPECT_EQ(messageWith([](json &m) { m["tasks"]["generate"]["start"] = -2; }),
+            "manifest: the task 'generate' has 'start' = -2, expected an "
+            "integer from "
             "-1 to 10");
-  EXPECT_EQ(messageWith(
-                [](json &m) { m["generation"]["max_length"] = ~uint64_t(0); }),
-            "manifest: 'generation' has 'max_length' = 18446744073709551615, "
-            "expected an integer from 1 to 2147483647");
-  EXPECT_EQ(messageWith([](json &m) { m["generation"]["eos"] = {0, 11}; }),
-            "manifest: 'generation' has 11 in 'eos', expected an id from 0 to "
-            "10");
-  EXPECT_EQ(messageWith([](json &m) { m["generation"]["eos"] = 0; }),
-            "manifest: 'generation' has number in 'eos', expected an array of "
-            "ids");
-  EXPECT_EQ(messageWith([](json &m) {
-              m["generation"]["bad_words"] = {{1}, json::array()};
-            }),
-            "manifest: 'generation' has an empty list in 'bad_words'");
   EXPECT_EQ(
-      messageWith([](json &m) { m["generation"]["length_factor"] = "2"; }),
-      "manifest: 'generation' has 'length_factor' = \"2\", expected a "
+      messageWith(
+          [](json &m) { m["tasks"]["generate"]["max_length"] = ~uint64_t(0); }),
+      "manifest: the task 'generate' has 'max_length' = 18446744073709551615, "
+      "expected an integer from 1 to 2147483647");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["tasks"]["generate"]["eos"] = {0, 11}; }),
+      "manifest: the task 'generate' has 11 in 'eos', expected an id from 0 to "
+      "10");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["tasks"]["generate"]["eos"] = 0; }),
+      "manifest: the task 'generate' has number in 'eos', expected an array of "
+      "ids");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["tasks"]["generate"]["bad_words"] = {{1}, json::array()};
+            }),
+            "manifest: the task 'generate' has an empty list in 'bad_words'");
+  EXPECT_EQ(
+      messageWith(
+          [](json &m) { m["tasks"]["generate"]["length_factor"] = "2"; }),
+      "manifest: the task 'generate' has 'length_factor' = \"2\", expected a "
       "positive number");
   auto withLanguages = [](json tokens, const char *target) {
     return messageWith([&](json &m) {
@@ -224,22 +249,27 @@ TEST(ManifestTest, types_and_ranges) {
       }),
       "manifest: 'tokenizer' has the key 'frame', which this runtime does "
       "not know");
-  EXPECT_EQ(messageWith([](json &m) { m["generation"]["beams"] = 257; }),
-            "manifest: 'generation' has 'beams' = 257, expected an integer "
-            "from 1 to 256");
-  EXPECT_EQ(messageWith([](json &m) { m["generation"]["top_p"] = 1.5; }),
-            "manifest: 'generation' has 'top_p' = 1.5, expected a number from "
-            "0 to 1");
   EXPECT_EQ(
-      messageWith([](json &m) { m["generation"]["early_stopping"] = "maybe"; }),
-      "manifest: 'generation' has 'early_stopping' with the value 'maybe' "
-      "(supported: true, false, never, shrink)");
+      messageWith([](json &m) { m["tasks"]["generate"]["beams"] = 257; }),
+      "manifest: the task 'generate' has 'beams' = 257, expected an integer "
+      "from 1 to 256");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["tasks"]["generate"]["top_p"] = 1.5; }),
+      "manifest: the task 'generate' has 'top_p' = 1.5, expected a number from "
+      "0 to 1");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["tasks"]["generate"]["early_stopping"] = "maybe";
+            }),
+            "manifest: the task 'generate' has 'early_stopping' with the value "
+            "'maybe' "
+            "(supported: true, false, never, shrink)");
 }
 
 TEST(ManifestTest, unknown_settings_are_not_ignored) {
-  EXPECT_EQ(messageWith([](json &m) { m["generation"]["num_beams"] = 4; }),
-            "manifest: 'generation' has the key 'num_beams', which this "
-            "runtime does not know");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["tasks"]["generate"]["num_beams"] = 4; }),
+      "manifest: the task 'generate' has the key 'num_beams', which this "
+      "runtime does not know");
 }
 
 TEST(ManifestTest, shapes) {
@@ -342,7 +372,8 @@ TEST(EntryContractTest, an_encoder_and_some_decoder) {
   EXPECT_EQ(keep({"decode"}),
             "manifest: it has no entry with the role 'encode'");
   EXPECT_EQ(keep({"encode", "decode.prepare"}),
-            "manifest: it has no entry with the role 'full' or 'step'");
+            "manifest: it has the task 'generate' and no entry with the role "
+            "'full' or 'step'");
   EXPECT_EQ(keep({"encode", "decode"}), "valid");
   EXPECT_EQ(keep({"encode", "decode.prepare", "decode.step"}), "valid");
 }
@@ -566,7 +597,7 @@ static std::string nested(size_t levels) {
 TEST(ManifestTest, deep_nesting_is_refused) {
   // Deeper than any stack, wherever it stands, and whatever it makes of it.
   const std::string deep = nested(1000000);
-  for (const char *key : {"options", "generation", "entries", "unknown"}) {
+  for (const char *key : {"options", "tasks", "entries", "unknown"}) {
     std::string text = toyManifest().dump();
     text.insert(1, '"' + std::string(key) + "\":{\"x\":" + deep + "},");
     Result<Manifest> parsed = parseManifest(text);

@@ -21,7 +21,7 @@ TEST_F(SharedModelTest, serves_many_threads) {
   ASSERT_TRUE(model.ok()) << model.message();
   std::vector<Ids> sources = toySources(60), expected;
   for (const Ids &source : sources)
-    expected.push_back(toyGreedy(source, toyManifest()["generation"], 12,
+    expected.push_back(toyGreedy(source, toyManifest()["tasks"]["generate"], 12,
                                  toyCandidates(source)));
 
   std::vector<std::vector<Ids>> results(4);

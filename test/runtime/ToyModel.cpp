@@ -29,8 +29,8 @@ json heddle::test::toyManifest() {
   json manifest = json::parse(R"({
     "heddle": "0.1.0", "model": {"name": "toy", "family": "hash"},
     "isas": ["x86-64-v3"], "options": {"source": "test"},
-    "vocabulary": {"source": 9, "target": 11},
-    "generation": {"start": -1, "eos": [0], "pad": 5, "max_length": 12},
+    "source": {"vocabulary": 9},
+    "tasks": {"generate": {"vocabulary": 11, "start": -1, "eos": [0], "pad": 5, "max_length": 12}},
     "tokenizer": {"kind": "none"},
     "kernels": ["step", "shortlist_step", "unused"],
     "layers": ["toy.step", "toy.shortlist"],

@@ -218,15 +218,14 @@ std::string generationOf(const std::string &config,
 
 TEST(HuggingFaceGeneration, HasTheClassesDefaults) {
   EXPECT_EQ(generationOf(""),
-            "{eos = array<i32: 2>, forced_eos = 2 : i32, max_source = 1024 : "
-            "i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32}");
+            "{eos = array<i32: 2>, forced_eos = 2 : i32, max_target = 1024 : "
+            "i32, pad = 1 : i32, start = 2 : i32}");
 }
 
 TEST(HuggingFaceGeneration, LedForcesNoLastToken) {
   std::string settings = generationOf("", "", kLed);
-  EXPECT_EQ(settings,
-            "{eos = array<i32: 2>, max_source = 16384 : i32, max_target = 1024 "
-            ": i32, pad = 1 : i32, start = 2 : i32}");
+  EXPECT_EQ(settings, "{eos = array<i32: 2>, max_target = 1024 "
+                      ": i32, pad = 1 : i32, start = 2 : i32}");
   // What is no default of the class governs.
   settings =
       generationOf(R"(, "forced_eos_token_id": 2)",
@@ -237,7 +236,7 @@ TEST(HuggingFaceGeneration, LedForcesNoLastToken) {
 TEST(HuggingFaceGeneration, GenerationConfigGovernsAlone) {
   EXPECT_EQ(generationOf(R"(, "forced_eos_token_id": 2, "min_length": 4)",
                          R"("eos_token_id": [3, 5], "bos_token_id": 7)"),
-            "{eos = array<i32: 3, 5>, max_source = 1024 : i32, max_target = "
+            "{eos = array<i32: 3, 5>, max_target = "
             "1024 : i32, pad = 3 : i32, start = 7 : i32}");
 }
 
@@ -313,8 +312,7 @@ TEST(HuggingFaceGeneration, ReadsConstraints) {
                      "force_bos_token_to_be_generated": true)"),
       "{bad_words = [array<i32: 3>, array<i32: 4, 5>], beams = 4 : i32, "
       "begin_suppress = array<i32: 7, 8>, eos = array<i32: 2>, forced_bos = 0 "
-      ": i32, max_source "
-      "= 1024 : i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32, "
+      ": i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32, "
       "suppress = array<i32: 6>}");
 }
 

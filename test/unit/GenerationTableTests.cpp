@@ -47,7 +47,6 @@ Settings normalise(mlir::DictionaryAttr attribute) {
   Settings settings;
   for (mlir::NamedAttribute setting : attribute)
     settings.insert({setting.getName().str(), toJson(setting.getValue())});
-  settings.erase("max_source");
   settings.erase("max_target");
   auto find = [&](const char *name) {
     auto found = settings.find(name);

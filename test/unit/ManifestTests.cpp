@@ -28,9 +28,10 @@ protected:
   }
 
   std::string checkGeneration(const std::string &settings) {
-    return check("transformer.family = \"x\", transformer.vocabulary = {source "
-                 "= 9 : i32, target = 8 : i32}, transformer.generation = {" +
-                 settings + "}");
+    return check("transformer.family = \"x\", transformer.source = {vocabulary "
+                 "= 9 : i32}, transformer.tasks = {generate = {vocabulary = 8 "
+                 ": i32, " +
+                 settings + "}}");
   }
 
   /// Floats are printed in more digits than they are written in.
@@ -38,7 +39,7 @@ protected:
                       const std::string &expected) {
     std::string found =
         checkGeneration("eos = array<i32: 1>, " + key + " = " + value);
-    EXPECT_EQ(found.find("'transformer.generation' of the module has '" + key +
+    EXPECT_EQ(found.find("the task 'generate' of the module has '" + key +
                          "' with the value "),
               0u)
         << found;
@@ -52,9 +53,10 @@ protected:
 TEST_F(Manifest, TranslatesAttributes) {
   auto module = parse(
       R"(transformer.family = "x",
-         transformer.vocabulary = {source = 9 : i32, target = 8 : i32},
-         transformer.generation = {start = -1 : i32, eos = array<i32: 0, 2>,
-           bad_words = [array<i32: 1>], length_factor = 2.5 : f64})",
+         transformer.source = {vocabulary = 9 : i32, positions = 7 : i32},
+         transformer.tasks = {generate = {
+           vocabulary = 8 : i32, start = -1 : i32, eos = array<i32: 0, 2>,
+           bad_words = [array<i32: 1>], length_factor = 2.5 : f64}})",
       R"(func.func private @f() attributes {transformer.entry = {
            name = "encode", symbol = "f", dims = ["batch"],
            arguments = [{name = "ids", shape = ["batch", 4 : i64]}]}})");
@@ -69,9 +71,10 @@ TEST_F(Manifest, TranslatesAttributes) {
   auto expected = llvm::json::parse(
       R"({"heddle": "1.2", "model": {"name": "m", "family": "x"},
           "isas": ["x86-64-v3"], "options": {},
-          "vocabulary": {"source": 9, "target": 8},
-          "generation": {"start": -1, "eos": [0, 2], "bad_words": [[1]],
-                         "length_factor": 2.5},
+          "source": {"vocabulary": 9, "positions": 7},
+          "tasks": {"generate": {
+            "vocabulary": 8, "start": -1, "eos": [0, 2], "bad_words": [[1]],
+            "length_factor": 2.5}},
           "tokenizer": {"kind": "none"},
           "entries": [{"name": "encode", "symbol": "f", "dims": ["batch"],
             "arguments": [{"name": "ids", "shape": ["batch", 4]}]}]})");
@@ -83,35 +86,52 @@ TEST_F(Manifest, NamesWhatTheModuleLacks) {
   EXPECT_EQ(check(""), "the module has no string 'transformer.family', "
                        "which a whole model has");
   EXPECT_EQ(check("transformer.family = \"x\""),
-            "the module has no dictionary 'transformer.vocabulary'");
-  EXPECT_EQ(check("transformer.family = \"x\", transformer.vocabulary = "
-                  "{source = 1 : i32}"),
-            "'transformer.vocabulary' of the module needs a positive i32 "
-            "'target'");
+            "the module has no dictionary 'transformer.source'");
+  const std::string model =
+      "transformer.family = \"x\", transformer.source = {";
+  EXPECT_EQ(check(model + "positions = 1 : i32}"),
+            "'transformer.source' of the module needs a positive i32 "
+            "'vocabulary'");
+  EXPECT_EQ(check(model + "vocabulary = 1 : i32, positions = 0 : i32}"),
+            "'transformer.source' of the module needs a positive i32 "
+            "'positions'");
+  EXPECT_EQ(check(model + "vocabulary = 1 : i32, odd = 1 : i32}"),
+            "'transformer.source' of the module has the unknown key 'odd'");
+  EXPECT_EQ(check(model + "vocabulary = 1 : i32}"),
+            "the module has no dictionary 'transformer.tasks'");
+  EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = {}"), "");
+  EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = {sing = "
+                          "{}}"),
+            "'transformer.tasks' of the module has the task 'sing' with the "
+            "value {} (supported: generate, a dictionary)");
+  EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = "
+                          "{generate = {eos = array<i32>}}"),
+            "the task 'generate' of the module needs a positive i32 "
+            "'vocabulary'");
   EXPECT_EQ(checkGeneration("pad = 1 : i32"),
-            "'transformer.generation' of the module has no 'eos'");
+            "the task 'generate' of the module has no 'eos'");
 }
 
 TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
   EXPECT_EQ(checkGeneration("eos = array<i32: 7>, pad = 100 : i32"), "");
   EXPECT_EQ(checkGeneration("eos = array<i32>"), "");
   EXPECT_EQ(checkGeneration("eos = array<i32: 8>"),
-            "'transformer.generation' of the module has 'eos' with the value "
+            "the task 'generate' of the module has 'eos' with the value "
             "array<i32: 8>, expected array<i32: ...> of ids from 0 to 7");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, start = -2 : i32"),
-            "'transformer.generation' of the module has 'start' with the value "
+            "the task 'generate' of the module has 'start' with the value "
             "-2 : i32, expected an i32 from -1 to 7");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, start = 1 : i64"),
-            "'transformer.generation' of the module has 'start' with the value "
+            "the task 'generate' of the module has 'start' with the value "
             "1 : i64, expected an i32 from -1 to 7");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, length_factor = -1.0 : f64"),
-            "'transformer.generation' of the module has 'length_factor' with "
+            "the task 'generate' of the module has 'length_factor' with "
             "the value -1.000000e+00 : f64, expected a positive float");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, early_stopping = \"shrink\", "
                             "word_penalty = -0.5 : f64, crop_source = 1 : i32"),
             "");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, early_stopping = \"soon\""),
-            "'transformer.generation' of the module has 'early_stopping' with "
+            "the task 'generate' of the module has 'early_stopping' with "
             "the value \"soon\", expected \"true\", \"false\", \"never\" or "
             "\"shrink\"");
   // What the artifact's manifest would refuse is said of the module.
@@ -136,7 +156,7 @@ TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
                             ": i32, beams = 256 : i32"),
             "");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, begin = 1 : i32"),
-            "'transformer.generation' of the module has the unknown key "
+            "the task 'generate' of the module has the unknown key "
             "'begin'");
 }
 

@@ -65,9 +65,10 @@ std::string compilerSays(const Setting &setting, const std::string &value) {
   // A list of attributes has each name once.
   std::string eos = setting.kind == SettingKind::Ids ? "" : "eos = array<i32>,";
   auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      "module attributes {transformer.family = \"x\", transformer.vocabulary "
-      "= {source = 8 : i32, target = 8 : i32}, transformer.generation = {" +
-          eos + setting.key + " = " + value + " : " + type + "}} {}",
+      "module attributes {transformer.family = \"x\", transformer.source = "
+      "{vocabulary = 8 : i32}, transformer.tasks = {generate = {vocabulary = 8 "
+      ": i32, " +
+          eos + setting.key + " = " + value + " : " + type + "}}} {}",
       &context);
   // Numbers beyond i32 have no attribute.
   return module ? sentenceOf(checkModelAttributes(*module)) : "no module";
@@ -76,9 +77,10 @@ std::string compilerSays(const Setting &setting, const std::string &value) {
 /// A manifest without entries, as the runtime reads it.
 Result<heddle::Manifest> parseWith(const std::string &generation) {
   return parseManifest(R"({"heddle": "1", "model": {"name": "m", "family": "x"},
-    "isas": ["x86-64-v3"], "vocabulary": {"source": 8, "target": 8},
-    "tokenizer": {"kind": "none"}, "entries": [], "generation": {)" +
-                       generation + "}}");
+    "isas": ["x86-64-v3"], "source": {"vocabulary": 8},
+    "tokenizer": {"kind": "none"}, "entries": [],
+    "tasks": {"generate": {"vocabulary": 8, )" +
+                       generation + "}}}");
 }
 
 std::string runtimeSays(const Setting &setting, const std::string &value) {

@@ -445,7 +445,6 @@ static DictionaryAttr readSettings(ConfigReader &config,
   readLengths(config, settings, builder);
   readSearch(config, settings, builder);
   // transformers' tables of positions end there, also those of formulas.
-  setInteger(setting::maxSource, model.encoder.maxPositions);
   setInteger(setting::maxTarget, model.decoder.maxPositions);
   return settings.getDictionary(builder.getContext());
 }

@@ -27,7 +27,7 @@
 
 namespace heddle {
 
-/// Returns the attribute `transformer.generation` of a model. `config` is
+/// Returns the settings of the task `generate` of a model. `config` is
 /// config.json, `generation` generation_config.json if the folder has it.
 /// Afterwards only fields that transformers does not know are unread in either.
 llvm::Expected<mlir::DictionaryAttr>

@@ -15,6 +15,7 @@
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Import/UnreadTensors.h"
 #include "lib/Support/Error.h"
+#include "lib/Support/Tasks.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -136,10 +137,9 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
   if (Error error = layers.takeError())
     return std::move(error);
   ModuleOp module = *model.module;
-  module->setAttr(kVocabularyAttr,
-                  getVocabularyAttr(context, config->vocabulary,
-                                    config->decoderVocabulary));
-  module->setAttr(kGenerationAttr, *generation);
+  // transformers' tables of positions end there, also those of formulas.
+  setTasks(module, {config->vocabulary, config->decoderVocabulary,
+                    config->encoder.maxPositions, *generation});
   model.unreadTensors =
       listUnreadTensors(module, model.weights, isUsuallyUnread);
   if (options.randomSeed)

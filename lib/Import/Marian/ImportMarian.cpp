@@ -14,6 +14,7 @@
 #include "lib/Import/Marian/Yaml.h"
 #include "lib/Import/UnreadTensors.h"
 #include "lib/Support/Error.h"
+#include "lib/Support/Tasks.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/ZipDirectory.h"
 #include "runtime/artifact/SearchSettings.h"
@@ -386,9 +387,8 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
   if (decoder.cropsSources)
     add(setting::cropsSources, builder.getI32IntegerAttr(1));
   if (positions)
-    for (const Setting &setting : {setting::maxSource, setting::maxTarget})
-      add(setting,
-          builder.getI32IntegerAttr(int32_t(positions->shape.front())));
+    add(setting::maxTarget,
+        builder.getI32IntegerAttr(int32_t(positions->shape.front())));
   return builder.getDictionaryAttr(entries);
 }
 
@@ -442,15 +442,12 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
   if (Error error = layers.takeError())
     return std::move(error);
 
-  (*model.module)
-      ->setAttr(kVocabularyAttr,
-                getVocabularyAttr(context, options->sourceVocabulary,
-                                  options->targetVocabulary));
-  (*model.module)
-      ->setAttr(kGenerationAttr,
-                getGenerationAttr(context, files->decoder, *tokenizer,
-                                  options->targetVocabulary,
-                                  layers.find("Wpos")));
+  const TensorInfo *positions = layers.find("Wpos");
+  setTasks(*model.module,
+           {options->sourceVocabulary, options->targetVocabulary,
+            positions ? std::optional(positions->shape.front()) : std::nullopt,
+            getGenerationAttr(context, files->decoder, *tokenizer,
+                              options->targetVocabulary, positions)});
   model.unreadTensors =
       listUnreadTensors(*model.module, model.weights, isUsuallyUnread);
   return model;

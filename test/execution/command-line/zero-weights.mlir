@@ -9,9 +9,9 @@
 !logits = tensor<?x?x70xf32>
 module attributes {
   transformer.family = "zeros",
-  transformer.generation = {start = 1 : i32, eos = array<i32: 2>,
-                            max_length = 4 : i32, max_source = 8 : i32},
-  transformer.vocabulary = {source = 8 : i32, target = 70 : i32}
+  transformer.tasks = {generate = {start = 1 : i32, eos = array<i32: 2>,
+                            max_length = 4 : i32, vocabulary = 70 : i32}},
+  transformer.source = {vocabulary = 8 : i32, positions = 8 : i32}
 } {
   transformer.parameter @table : tensor<70x8xf32> zeros
   transformer.parameter @up : tensor<8x100xf32> zeros

@@ -20,10 +20,8 @@ MODULE = """\
 
 module attributes {{
   transformer.family = "random",
-  transformer.generation = {{start = {start} : i32, eos = array<i32: {eos}>}},
-  transformer.vocabulary = {{
-    source = {vocabulary} : i32, target = {vocabulary} : i32
-  }}
+  transformer.tasks = {{generate = {{start = {start} : i32, eos = array<i32: {eos}>, vocabulary = {vocabulary} : i32}}}},
+  transformer.source = {{vocabulary = {vocabulary} : i32}}
 }} {{
   {parameters}
 

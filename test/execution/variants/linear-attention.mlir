@@ -10,8 +10,8 @@
 
 module attributes {
   transformer.family = "variant",
-  transformer.generation = {start = 1 : i32, eos = array<i32: 2>},
-  transformer.vocabulary = {source = 23 : i32, target = 23 : i32}
+  transformer.tasks = {generate = {start = 1 : i32, eos = array<i32: 2>, vocabulary = 23 : i32}},
+  transformer.source = {vocabulary = 23 : i32}
 } {
   transformer.parameter @table : tensor<23x16xf32>
   transformer.parameter @query : !matrix

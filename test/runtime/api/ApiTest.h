@@ -81,7 +81,7 @@ inline std::vector<heddle_input> inputsOf(const std::vector<Ids> &sources) {
 }
 
 inline Ids expected(const Ids &source) {
-  return toyGreedy(source, toyManifest()["generation"], 12,
+  return toyGreedy(source, toyManifest()["tasks"]["generate"], 12,
                    toyCandidates(source));
 }
 

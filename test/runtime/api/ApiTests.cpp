@@ -461,8 +461,8 @@ TEST_F(ApiTest, inputs_that_are_skipped) {
 // A model may say that sources are cut; a setting says otherwise.
 TEST_F(ApiTest, inputs_that_are_cut) {
   nlohmann::json manifest = toyManifest();
-  manifest["generation"]["max_source_length"] = 3;
-  manifest["generation"]["crop_source"] = 1;
+  manifest["tasks"]["generate"]["max_source_length"] = 3;
+  manifest["tasks"]["generate"]["crop_source"] = 1;
   load(manifest);
   EXPECT_EQ(std::string(heddle_session_on_error(session)), "crop");
   // The toy's end, which its sources need not have, stays.

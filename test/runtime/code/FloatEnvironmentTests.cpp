@@ -47,7 +47,7 @@ TEST_F(FloatEnvironmentTest, of_the_caller_reaches_no_result) {
   ASSERT_TRUE(model.ok()) << model.message();
   std::vector<Ids> sources = toySources(20), expected;
   for (const Ids &source : sources)
-    expected.push_back(toyGreedy(source, toyManifest()["generation"], 12,
+    expected.push_back(toyGreedy(source, toyManifest()["tasks"]["generate"], 12,
                                  toyCandidates(source)));
   for (unsigned mode : {0u, _MM_ROUND_TOWARD_ZERO, _MM_FLUSH_ZERO_ON}) {
     const unsigned callers = _MM_MASK_MASK | mode;

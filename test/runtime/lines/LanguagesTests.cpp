@@ -64,8 +64,8 @@ TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
   };
   constexpr int32_t language = 5;
   json said = toyManifest(), forced = said, started = said;
-  forced["generation"]["forced_bos"] = language;
-  started["generation"]["start"] = language;
+  forced["tasks"]["generate"]["forced_bos"] = language;
+  started["tasks"]["generate"]["start"] = language;
   auto translate = [](const Model &model,
                       std::optional<int32_t> targetLanguage) {
     Session session(model);

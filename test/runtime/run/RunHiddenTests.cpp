@@ -91,7 +91,7 @@ TEST_F(RunHiddenTest, inputs_of_all_kinds) {
 TEST_F(RunHiddenTest, decoders_are_not_needed) {
   // The artifact has to have one, but nothing asks it for a start token.
   json manifest = toyManifest();
-  manifest["generation"].erase("start");
+  manifest["tasks"]["generate"].erase("start");
   while (manifest["entries"].size() > 2) // Without its steps.
     manifest["entries"].erase(2);
   write("toy", toyArtifact(manifest).build());

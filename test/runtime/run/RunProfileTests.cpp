@@ -24,8 +24,8 @@ protected:
   static int64_t countTokens(const std::vector<Ids> &sources) {
     int64_t tokens = 0;
     for (const Ids &source : sources)
-      tokens += int64_t(toyGreedy(source, toyManifest()["generation"], 12,
-                                  toyCandidates(source))
+      tokens += int64_t(toyGreedy(source, toyManifest()["tasks"]["generate"],
+                                  12, toyCandidates(source))
                             .size());
     return tokens;
   }

@@ -30,7 +30,7 @@ void RunToolTest::SetUp() {
   folder = testing::TempDir() + "heddle-run-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   json manifest = toyManifest();
-  manifest["generation"]["max_source"] = 9;
+  manifest["source"]["positions"] = 9;
   write("toy", toyArtifact(manifest).build());
   manifest["tokenizer"] = {{"kind", "characters"}, {"unknown", 1}, {"eos", 0}};
   write("text",
@@ -95,7 +95,7 @@ std::string heddle::test::answers(const std::vector<Ids> &sources,
                                   bool shortlist) {
   std::vector<Ids> outputs;
   for (const Ids &source : sources)
-    outputs.push_back(toyGreedy(source, toyManifest()["generation"], 12,
+    outputs.push_back(toyGreedy(source, toyManifest()["tasks"]["generate"], 12,
                                 shortlist ? std::optional(toyCandidates(source))
                                           : std::nullopt));
   return idLines(outputs);

@@ -46,8 +46,8 @@ TEST_F(RunToolTest, text_in_text_out) {
   // "cafe" is 4 2 7 6 0 in the source table; output ids become capitals,
   // or the end of a line, which must not end a line here.
   Ids source = {4, 2, 7, 6, 0};
-  Ids generated =
-      toyGreedy(source, toyManifest()["generation"], 12, toyCandidates(source));
+  Ids generated = toyGreedy(source, toyManifest()["tasks"]["generate"], 12,
+                            toyCandidates(source));
   std::string expected;
   for (int32_t id : generated)
     if (id > 1)
@@ -351,8 +351,8 @@ TEST_F(RunToolTest, lines_that_are_too_long) {
   EXPECT_EQ(run("toy --ids --max-source=4", lines).output, all);
   // The model's own limit, and its positions, which no flag moves.
   json manifest = toyManifest();
-  manifest["generation"]["max_source_length"] = 2;
-  manifest["generation"]["max_source"] = 5;
+  manifest["tasks"]["generate"]["max_source_length"] = 2;
+  manifest["source"]["positions"] = 5;
   write("short", toyArtifact(manifest).build());
   expectError("short --ids", refused("2"), lines);
   EXPECT_EQ(run("short --ids --max-source 5", lines).output, all);

@@ -141,7 +141,7 @@ TEST_F(RunWorkersTest, failure_does_not_wait_for_input) {
   // Without an end token the one sentence takes long enough for another worker
   // to wait for the next, which the script holds back.
   nlohmann::json manifest = toyManifest();
-  manifest["generation"]["suppress"] = {kToyEos};
+  manifest["tasks"]["generate"]["suppress"] = {kToyEos};
   write("long", toyArtifact(manifest).build());
   Outcome outcome = runScript("mkfifo pipe\n"
                               "exec 3<>pipe\n"

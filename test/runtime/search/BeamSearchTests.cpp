@@ -624,7 +624,7 @@ TEST_P(BeamSearchTest, alternatives_are_the_best_next_tokens) {
 
 TEST_P(BeamSearchTest, a_prefix_leaves_a_position) {
   json manifest = toyManifest();
-  manifest["generation"]["max_target"] = 4;
+  manifest["tasks"]["generate"]["max_target"] = 4;
   if (GetParam() != Form::Logits)
     manifest = GetParam() == Form::Best ? withBestStep(manifest)
                                         : withBestStepAndChunk(manifest);

@@ -51,10 +51,10 @@ Result<std::vector<Ids>> decodeBest(const Model &model, Session &session,
 
 class DecodingTest : public ToyModelTest {
 protected:
-  /// The toy model with these keys added to "generation".
+  /// The toy model with these keys added to its task.
   static Model load(const json &added, bool hasGreedyStep = false) {
     json manifest = toyManifest();
-    manifest["generation"].update(added);
+    manifest["tasks"]["generate"].update(added);
     if (hasGreedyStep)
       manifest = withGreedyStep(manifest);
     return loadManifest(manifest);
@@ -91,7 +91,7 @@ protected:
                            std::optional<int64_t> requested = std::nullopt,
                            std::optional<int64_t> atLeast = std::nullopt) {
     Model all = load(added), greedy = load(added, /*hasGreedyStep=*/true);
-    json generation = toyManifest()["generation"];
+    json generation = toyManifest()["tasks"]["generate"];
     generation.update(added);
     // That of a manifest counts the start token.
     if (atLeast)
@@ -127,7 +127,7 @@ TEST_F(DecodingTest, sentences_of_the_toy_end_at_different_lengths) {
   std::vector<size_t> lengths;
   for (const Ids &source : toySources(60))
     lengths.push_back(
-        toyGreedy(source, toyManifest()["generation"], 12, {}).size());
+        toyGreedy(source, toyManifest()["tasks"]["generate"], 12, {}).size());
   std::sort(lengths.begin(), lengths.end());
   EXPECT_LE(lengths[5], 4u);
   EXPECT_GE(lengths[54], 10u);
@@ -254,7 +254,9 @@ static void expectNoAllocationInSteps(const Model &model,
 }
 
 TEST_F(DecodingTest, checks_sources) {
-  Model model = load({{"max_source", 4}});
+  json manifest = toyManifest();
+  manifest["source"]["positions"] = 4;
+  Model model = loadManifest(manifest);
   EXPECT_TRUE(model.checkSource({1, 2, 3, 8}).ok());
   EXPECT_EQ(model.checkSource({}).message(), "has no token");
   EXPECT_EQ(model.checkSource({1, 9}).message(),
@@ -276,7 +278,7 @@ TEST_F(DecodingTest, steps_with_scores_and_of_beams_allocate_nothing) {
       for (int64_t beams : {1, 4}) {
         json manifest = toyManifest();
         if (!ends)
-          manifest["generation"]["suppress"] = {0};
+          manifest["tasks"]["generate"]["suppress"] = {0};
         if (hasBestStep)
           manifest = withBestStep(manifest);
         SCOPED_TRACE(std::to_string(hasBestStep) + " " + std::to_string(ends) +
@@ -291,7 +293,9 @@ TEST_F(DecodingTest, steps_with_scores_and_of_beams_allocate_nothing) {
 }
 
 TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
-  Model model = load({{"max_source", 4}});
+  json manifest = toyManifest();
+  manifest["source"]["positions"] = 4;
+  Model model = loadManifest(manifest);
   Session session(model);
   auto message = [&](const std::vector<Ids> &sources,
                      const SearchOptions &options = {}) {

@@ -24,8 +24,8 @@ protected:
       return;
     nlohmann::json manifest = toyManifest();
     // The raw logits know nothing of these.
-    manifest["generation"]["suppress"] = {0, 1, 2};
-    manifest["generation"]["max_target"] = 9;
+    manifest["tasks"]["generate"]["suppress"] = {0, 1, 2};
+    manifest["tasks"]["generate"]["max_target"] = 9;
     TemporaryFile file(toyArtifact(manifest).build());
     Result<Model> loaded = Model::load(file.path());
     ASSERT_TRUE(loaded.ok()) << loaded.message();

@@ -23,8 +23,8 @@ chain = "\n".join(
 print(f"""\
 module attributes {{
   transformer.family = "chain",
-  transformer.generation = {{start = 1 : i32, eos = array<i32: 0>}},
-  transformer.vocabulary = {{source = 8 : i32, target = 8 : i32}}
+  transformer.tasks = {{generate = {{start = 1 : i32, eos = array<i32: 0>, vocabulary = 8 : i32}}}},
+  transformer.source = {{vocabulary = 8 : i32}}
 }} {{
 transformer.parameter @table : tensor<8x4xf32> zeros
 transformer.parameter @output : tensor<4x8xf32> zeros

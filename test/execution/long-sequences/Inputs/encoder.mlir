@@ -14,9 +14,8 @@
 
 module @own_position attributes {
   transformer.family = "own-position",
-  transformer.generation = {start = 0 : i32, eos = array<i32: 2>,
-                            max_source = 8192 : i32},
-  transformer.vocabulary = {source = 40 : i32, target = 8 : i32}
+  transformer.tasks = {generate = {start = 0 : i32, eos = array<i32: 2>, vocabulary = 8 : i32}},
+  transformer.source = {vocabulary = 40 : i32, positions = 8192 : i32}
 } {
   transformer.parameter @table : !table
   transformer.parameter @query : !square

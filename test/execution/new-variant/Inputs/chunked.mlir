@@ -8,8 +8,8 @@
 
 module attributes {
   transformer.family = "chunked",
-  transformer.generation = {start = 1 : i32, eos = array<i32: 2>},
-  transformer.vocabulary = {source = 29 : i32, target = 29 : i32}
+  transformer.tasks = {generate = {start = 1 : i32, eos = array<i32: 2>, vocabulary = 29 : i32}},
+  transformer.source = {vocabulary = 29 : i32}
 } {
   transformer.parameter @table : tensor<29x64xf32>
   transformer.parameter @query : !matrix
