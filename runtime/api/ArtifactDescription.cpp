@@ -104,9 +104,12 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("generation", describeGeneration(manifest));
   else if (manifest.sourcePositions)
     text += row("positions", std::to_string(*manifest.sourcePositions));
-  if (manifest.entry(Role::Encode)->argument("global", ArgumentKind::Input))
-    text += row("global", "token " + joined(SessionOptions().globalTokens) +
-                              " of a line, unless --global says otherwise");
+  for (const Argument &argument : manifest.entry(Role::Encode)->arguments)
+    if (const SourceInput *input = argument.kind == ArgumentKind::Input
+                                       ? sourceInput(argument.name)
+                                       : nullptr;
+        input && !input->describe().empty())
+      text += row(argument.name, input->describe());
   if (!manifest.options.empty())
     text += "options\n";
   for (const auto &[name, value] : manifest.options)

@@ -24,21 +24,23 @@ static WorkerOptions workerOptions(const SettingValues &values) {
   options.workers = values.allWorkers ? workersForAllCores(options.threads)
                                       : values.workers.value_or(1);
   options.profiles = values.profile;
-  if (values.globalTokens)
-    options.globalTokens = *values.globalTokens;
+  options.inputs = values.inputs;
   return options;
 }
 
 static bool isSame(const WorkerOptions &a, const WorkerOptions &b) {
   return a.workers == b.workers && a.threads == b.threads &&
-         a.profiles == b.profiles && a.globalTokens == b.globalTokens;
+         a.profiles == b.profiles && a.inputs == b.inputs;
 }
 
-static Status checkGlobalTokens(const Model &model, const Settings &settings) {
+/// A setting of an input that the model does not have says nothing.
+static Status checkInputSettings(const Model &model, const Settings &settings) {
   const Entry &encode = *model.manifest().entry(Role::Encode);
-  if (settings.has("global") && !encode.argument("global", ArgumentKind::Input))
-    return Status::error(settings.nameOf("global"), " is given, but '",
-                         model.artifact().path(), "' knows no global tokens");
+  for (const auto &[role, values] : settings.values().inputs)
+    if (!encode.argument(role, ArgumentKind::Input))
+      return Status::error(settings.nameOf(role), " is given, but '",
+                           model.artifact().path(), "' has no input '", role,
+                           "'");
   return Status::success();
 }
 
@@ -83,7 +85,7 @@ Status heddle_session::configure(const Settings &wanted) {
   SettingValues wantedValues = wanted.values();
   if (Status status = checkProfile(*model, wanted); !status.ok())
     return status;
-  if (Status status = checkGlobalTokens(*model, wanted); !status.ok())
+  if (Status status = checkInputSettings(*model, wanted); !status.ok())
     return status;
   Result<RequestLanguages> found = findLanguages(*model, wanted);
   if (!found.ok())

@@ -72,7 +72,7 @@ static Status readSplit(SettingValues &values, const std::string &name,
 }
 static Status readGlobalTokens(SettingValues &values, const std::string &name,
                                const std::string &text) {
-  return put(values.globalTokens, parsePositions(name, text));
+  return put(values.inputs["global"], parsePositions(name, text));
 }
 template <auto Member>
 static Status readLanguage(SettingValues &values, const std::string &name,

@@ -33,8 +33,8 @@ struct SettingValues {
   /// In MiB.
   std::optional<int64_t> maxMemory;
   std::optional<OnError> onError;
-  /// Ascending.
-  std::optional<std::vector<int32_t>> globalTokens;
+  /// By roles.
+  InputSettings inputs;
   SearchOptions search;
   bool split = false, ids = false, profile = false;
   /// With `split`.

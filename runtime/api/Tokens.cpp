@@ -56,6 +56,9 @@ heddle_status heddle_encode(const heddle_session *session, unsigned kind,
                                       ", expected 0 to ", int(HEDDLE_TARGET),
                                       ", or ", int(HEDDLE_IDS), " to ",
                                       HEDDLE_TARGET + HEDDLE_IDS, " for ids"));
+  if (partOf(kind) != HEDDLE_SOURCE)
+    if (Status status = session->model->checkGenerates(); !status.ok())
+      return report(status);
   Result<TokenIds> encoded =
       encode(*session, kind, text ? std::string_view(text, size) : "");
   if (!encoded.ok())

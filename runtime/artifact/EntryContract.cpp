@@ -8,17 +8,26 @@
 
 #include "runtime/artifact/EntryContract.h"
 
+#include "runtime/artifact/InputRoles.h"
+
 #include <algorithm>
 
 using namespace heddle;
 
 static Extent named(Dim dim) { return Extent{Extent::kUnbounded, dim}; }
 
-static Argument input(const char *name, std::initializer_list<Dim> dims) {
-  Argument argument{name, ArgumentKind::Input, ElementType::I32, {}};
-  for (Dim dim : dims)
-    argument.shape.push_back(named(dim));
-  return argument;
+/// Inputs of these roles.
+static std::vector<Argument>
+inputsOf(const std::vector<InputRole> &roles,
+         std::initializer_list<std::string_view> names) {
+  std::vector<Argument> inputs;
+  for (std::string_view name : names) {
+    Argument &input = inputs.emplace_back(
+        Argument{std::string(name), ArgumentKind::Input, ElementType::I32, {}});
+    for (Dim dim : inputRole(roles, name).shape)
+      input.shape.push_back(named(dim));
+  }
+  return inputs;
 }
 
 /// An output [rows, any number, ...].
@@ -156,13 +165,9 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
   if (rule.logits.empty()) {
     // An output is later an input: it must not hide one of the runtime's own.
     for (const Argument &output : outputs)
-      for (const char *taken :
-           {"ids", "lengths", "positions", "sentences", "candidates", "counts",
-            "forbidden", "global", "caches", "history", "target_lengths",
-            "wanted"})
-        if (output.name == taken)
-          return error(entry, "has an output of the name '", taken,
-                       "', which is an input");
+      if (isInputRole(output.name))
+        return error(entry, "has an output of the name '", output.name,
+                     "', which is an input");
     return Status::success();
   }
   Argument logits{"logits", ArgumentKind::Output, ElementType::F32,
@@ -205,23 +210,27 @@ static Status checkSameStates(const Entry &chunk, const Entry &step) {
 
 /// The rules of the encoder, or of a decoder's forms.
 static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
-  Argument lengths = input("lengths", {Dim::Batch});
+  const std::vector<InputRole> &ofSources = sourceRoles(),
+                               &ofSteps = stepRoles();
   std::vector<Argument> memory =
       outputsAs(ArgumentKind::Input, manifest.entry(Role::Encode));
-  memory.push_back(lengths);
+  auto add = [](std::vector<Argument> &inputs,
+                const std::vector<Argument> &others) {
+    inputs.insert(inputs.end(), others.begin(), others.end());
+  };
+  add(memory, inputsOf(ofSources, {"lengths"}));
   Extent width{manifest.targetVocabulary, std::nullopt};
   if (hasCandidates) {
-    memory.push_back(input("candidates", {Dim::Batch, Dim::Shortlist}));
-    memory.push_back(input("counts", {Dim::Batch}));
+    add(memory, inputsOf(ofSources, {"candidates", "counts"}));
     width = named(Dim::Shortlist);
   }
   std::vector<Argument> prepared = outputsAs(
       ArgumentKind::Prepared, manifest.entry(Role::Prepare, hasCandidates));
-  prepared.insert(prepared.end(), memory.begin(), memory.end());
+  add(prepared, memory);
 
-  auto with = [](std::vector<Argument> inputs,
-                 const std::vector<Argument> &others) {
-    inputs.insert(inputs.end(), others.begin(), others.end());
+  auto with = [&](std::vector<Argument> inputs,
+                  const std::vector<Argument> &others) {
+    add(inputs, others);
     return inputs;
   };
   auto dims = [&](std::vector<Dim> named) {
@@ -230,18 +239,14 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
       named.push_back(Dim::Shortlist);
     return named;
   };
-  const std::vector<Argument> rows = {
-      input("ids", {Dim::Rows}), input("positions", {Dim::Rows}),
-      input("sentences", {Dim::Rows}), input("caches", {Dim::Rows})};
-  const std::vector<Argument> chunk = {
-      input("ids", {Dim::Batch, Dim::Target}),
-      input("target_lengths", {Dim::Batch}),
-      input("wanted", {Dim::Batch, Dim::Wanted}),
-      input("caches", {Dim::Batch})};
+  const std::vector<Argument> rows =
+      inputsOf(ofSteps, {"ids", "positions", "sentences", "caches"});
+  const std::vector<Argument> chunk =
+      inputsOf(chunkRoles(), {"ids", "target_lengths", "wanted", "caches"});
   return {
       {Role::Full,
        dims({Dim::Target}),
-       with({input("ids", {Dim::Batch, Dim::Target})}, memory),
+       with(inputsOf(targetRoles(), {"ids"}), memory),
        Dim::Batch,
        {named(Dim::Batch), named(Dim::Target), width}},
       {Role::Prepare, dims({}), memory, Dim::Batch, {}},
@@ -252,8 +257,7 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
        {named(Dim::Rows), width}},
       {Role::Beam,
        dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
-       with(with({input("history", {Dim::Rows, Dim::Capacity})}, rows),
-            prepared),
+       with(with(inputsOf(ofSteps, {"history"}), rows), prepared),
        Dim::Rows,
        {named(Dim::Rows), width}},
       {Role::Chunk,
@@ -263,18 +267,14 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
        {named(Dim::Batch), named(Dim::Wanted), width}},
       {Role::Greedy,
        dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden}),
-       with(with({input("forbidden", {Dim::Rows, Dim::Forbidden})}, rows),
-            prepared),
+       with(with(inputsOf(ofSteps, {"forbidden"}), rows), prepared),
        Dim::Rows,
        {},
        {ofRanges("values", ElementType::F32),
         ofRanges("largest", ElementType::I32)}},
       {Role::Best,
        dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden, Dim::Best}),
-       with(with({input("forbidden", {Dim::Rows, Dim::Forbidden}),
-                  input("history", {Dim::Rows, Dim::Capacity})},
-                 rows),
-            prepared),
+       with(with(inputsOf(ofSteps, {"forbidden", "history"}), rows), prepared),
        Dim::Rows,
        {},
        {ofRanges("maxima", ElementType::F32),
@@ -310,9 +310,7 @@ Status heddle::checkEntries(const Manifest &manifest) {
       return error(entry, "is a form of a decoder, which no task needs");
   const Rule rule = {Role::Encode,
                      {Dim::Batch, Dim::Source, Dim::Globals},
-                     {input("ids", {Dim::Batch, Dim::Source}),
-                      input("lengths", {Dim::Batch}),
-                      input("global", {Dim::Batch, Dim::Globals})},
+                     inputsOf(sourceRoles(), {"ids", "lengths", "global"}),
                      Dim::Batch,
                      {}};
   if (Status status = checkEntry(*encode, rule); !status.ok())

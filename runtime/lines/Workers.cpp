@@ -39,7 +39,7 @@ std::unique_ptr<Session> Workers::makeSession(const Model &model,
                                               const Equipment &worker) const {
   return std::make_unique<Session>(
       model, SessionOptions{worker.pool.get(), worker.profile.get(),
-                            options.globalTokens, options.cancelled});
+                            options.inputs, options.cancelled});
 }
 
 bool Workers::goOnWithCpu(int64_t worker) const {

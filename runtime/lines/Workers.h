@@ -31,7 +31,7 @@ struct WorkerOptions {
   /// Whether each counts what it does in a profile.
   bool profiles = false;
   /// As SessionOptions has them.
-  std::vector<int32_t> globalTokens = SessionOptions().globalTokens;
+  InputSettings inputs = {};
   const std::atomic<bool> *cancelled = nullptr;
 };
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 using namespace heddle;
 
@@ -18,9 +17,6 @@ using namespace heddle;
 static int64_t bytesOfNumbers(int64_t count) {
   return count * int64_t(sizeof(int32_t));
 }
-
-/// No position of a sentence, and behind all that are.
-static constexpr int32_t kNoPosition = std::numeric_limits<int32_t>::max();
 
 /// No position that a chunk has, and no id.
 static constexpr int32_t kNone = -1;
@@ -45,7 +41,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   settle(*layout);
   if (Status status = device->makeReady(dims[Dim::Rows]); !status.ok())
     return status;
-  fillInputs(sources, candidates);
+  fillInputs(batchOf(sources, candidates));
   if (Status status = findDecoderResults(); !status.ok())
     return status;
   goesOn.resize(sources.size());
@@ -57,32 +53,13 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   return prepare.entry ? call(prepare) : Status::success();
 }
 
-void Session::fillInputs(const std::vector<TokenIds> &sources,
-                         const std::vector<TokenIds> &candidates) {
-  // Any id would do: results do not depend on what stands behind a length.
-  int32_t pad = model.manifest().generation.pad.value_or(0);
-  if (pad >= model.manifest().sourceVocabulary)
-    pad = 0;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    int32_t *row = sourceIds + i * dims[Dim::Source];
-    std::fill(std::copy(sources[i].begin(), sources[i].end(), row),
-              row + dims[Dim::Source], pad);
-    lengths[i] = static_cast<int32_t>(sources[i].size());
-    sentences[i] = static_cast<int32_t>(i);
-    caches[i] = sentenceCaches[i] =
-        static_cast<int32_t>(static_cast<int64_t>(i) * rowsPerSentence());
+void Session::fillInputs(const SourceBatch &batch) {
+  for (size_t i = 0; i < sourceValues.size(); ++i)
+    sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
+  for (int64_t i = 0; i < dims[Dim::Batch]; ++i) {
+    sentences[i] = int32_t(i);
+    caches[i] = sentenceCaches[i] = int32_t(i * rowsPerSentence());
     positions[i] = 0;
-    row = globals + i * dims[Dim::Globals];
-    auto behind =
-        std::lower_bound(globalTokens.begin(), globalTokens.end(), lengths[i]);
-    std::fill(std::copy(globalTokens.begin(), behind, row),
-              row + dims[Dim::Globals], kNoPosition);
-  }
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    int32_t *row = candidateIds + i * dims[Dim::Shortlist];
-    std::fill(std::copy(candidates[i].begin(), candidates[i].end(), row),
-              row + dims[Dim::Shortlist], 0);
-    counts[i] = static_cast<int32_t>(candidates[i].size());
   }
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/session/Device.h"
 #include "runtime/session/Model.h"
 #include "runtime/session/Profile.h"
+#include "runtime/session/SourceInputs.h"
 #include "runtime/session/Workspace.h"
 #include "runtime/threads/ThreadPool.h"
 
@@ -74,9 +75,8 @@ struct DecoderRequest {
 struct SessionOptions {
   ThreadPool *pool = nullptr;
   Profile *profile = nullptr;
-  /// Ascending positions of the tokens that a Longformer takes for global ones,
-  /// of every sentence that has them; of no effect on other models.
-  std::vector<int32_t> globalTokens = {0};
+  /// What settings say of inputs; of no effect on models without them.
+  InputSettings inputs = {};
   /// Ends a decoding at its next step; null if nobody will. Borrowed.
   const std::atomic<bool> *cancelled = nullptr;
 };
@@ -87,8 +87,8 @@ class Session {
 public:
   explicit Session(const Model &model, SessionOptions options = {})
       : model(model), pool(options.pool), profile(options.profile),
-        globalTokens(std::move(options.globalTokens)),
-        cancelled(options.cancelled), device(model.makeDevice()) {}
+        inputSettings(std::move(options.inputs)), cancelled(options.cancelled),
+        device(model.makeDevice()) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the call that takes
   /// memory for all that follow. There is one row a sentence then.
@@ -214,7 +214,9 @@ private:
 
   /// Where things stand in the workspace.
   struct Layout {
-    Place source, decoder, chunk, sentenceCaches, positions, caches;
+    /// Of each of sourceInputs().
+    std::vector<Place> sources;
+    Place decoder, chunk, sentenceCaches, positions, caches;
     std::optional<Place> history;
     Place arena, scratch;
     std::optional<SpareRows> spare;
@@ -236,8 +238,11 @@ private:
   void rehearse(Binding &binding);
   int64_t widestState() const;
   void connect(Binding &binding);
-  void fillInputs(const std::vector<TokenIds> &sources,
-                  const std::vector<TokenIds> &candidates);
+  SourceBatch batchOf(const std::vector<TokenIds> &sources,
+                      const std::vector<TokenIds> &candidates) const {
+    return {sources, candidates, inputSettings, model.manifest()};
+  }
+  void fillInputs(const SourceBatch &batch);
   Status findDecoderResults();
   void setRows(int64_t count);
   static Place placeOf(const Binding &binding, std::string_view output);
@@ -252,7 +257,7 @@ private:
   const Model &model;
   ThreadPool *pool;
   Profile *profile;
-  std::vector<int32_t> globalTokens;
+  InputSettings inputSettings;
   const std::atomic<bool> *cancelled;
   std::unique_ptr<Device> device;
   Workspace workspace{*device};
@@ -274,8 +279,8 @@ private:
   /// What is given to the device once a batch, and at each step.
   Range batchInputs, stepInputs;
 
-  int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
-  int32_t *candidateIds = nullptr, *counts = nullptr;
+  /// Of each of sourceInputs().
+  std::vector<int32_t *> sourceValues;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
   /// The cache that each row writes to.
   int32_t *caches = nullptr;

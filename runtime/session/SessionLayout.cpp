@@ -36,13 +36,11 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
                                       const std::vector<TokenIds> &candidates) {
   if (sources.empty())
     return Status::error("a batch has no sentence");
-  size_t longest = 1, widest = 1;
+  size_t longest = 1;
   for (const TokenIds &source : sources) {
     assert(model.checkSource(source).ok() && "whoever made it has checked it");
     longest = std::max(longest, source.size());
   }
-  for (const TokenIds &list : candidates)
-    widest = std::max(widest, list.size());
   if (request.form == DecoderForm::ShortlistStep &&
       candidates.size() != sources.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
@@ -69,10 +67,11 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
       request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
   if (request.chunk > 0)
     dims[Dim::Target] = request.chunk;
-  dims[Dim::Shortlist] = device->roundPositions(static_cast<int64_t>(widest));
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
-  dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
+  for (const SourceInput *input : sourceInputs())
+    input->measure(batchOf(sources, candidates), dims);
+  dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
   return layOut(request);
 }
 
@@ -150,12 +149,12 @@ Session::Layout Session::placeInputs(const DecoderRequest &request) {
   Layout layout;
   Places &shared = layout.shared;
   batchInputs.begin = workspace.sharedEnd();
-  layout.source = shared[inputNamed("ids")] = place(batch, dims[Dim::Source]);
+  for (const InputRole &role : sourceRoles()) {
+    int64_t width = role.shape.size() > 1 ? dims[role.shape[1]] : 1;
+    layout.sources.push_back(shared[{ArgumentKind::Input, role.name}] =
+                                 place(batch, width));
+  }
   layout.sentenceCaches = place(batch);
-  shared[inputNamed("lengths")] = place(batch);
-  shared[inputNamed("global")] = place(batch, dims[Dim::Globals]);
-  shared[inputNamed("candidates")] = place(batch, dims[Dim::Shortlist]);
-  shared[inputNamed("counts")] = place(batch);
   shared[inputNamed("target_lengths")] = place(batch);
   shared[inputNamed("wanted")] = place(hasChunk ? batch : 0, dims[Dim::Wanted]);
   layout.chunk = place(batch, request.chunk);
@@ -243,10 +242,10 @@ void Session::settle(const Layout &layout) {
   arena = workspace.at(layout.arena);
   scratch = workspace.at(layout.scratch);
   spareRows = layout.spare;
-  sourceIds = integers(layout.source);
+  sourceValues.clear();
+  for (Place place : layout.sources)
+    sourceValues.push_back(integers(place));
   decoderIds = integers(layout.decoder);
-  lengths = input("lengths");
-  globals = input("global");
   positions = integers(layout.positions);
   sentences = input("sentences");
   caches = integers(layout.caches);
@@ -258,8 +257,6 @@ void Session::settle(const Layout &layout) {
   chunkIds = integers(layout.chunk);
   targetLengths = input("target_lengths");
   wanted = input("wanted");
-  candidateIds = input("candidates");
-  counts = input("counts");
   forbiddenIds = input("forbidden");
   for (Binding *binding : {&encode, &prepare, &chunk, &decode})
     if (binding->entry)

@@ -273,7 +273,8 @@ static_assert(sizeof(PairMerge) == 12);
 
 /// Pairs of characters. CharacterPairsHeader, mergeBegins, merges as of byte
 /// pairs, u32 units[4][], double arrays of the characters that are pieces, by
-/// their place in a word, u32 words[wordUnits].
+/// their place in a word, u32 words[wordUnits]. U+0000 stands in them as
+/// kZeroKey.
 inline constexpr uint32_t kCutCharacterPairs = 39;
 struct CharacterPairsHeader {
   uint32_t pieceCount;
@@ -290,6 +291,7 @@ struct CharacterPairsHeader {
 };
 static_assert(sizeof(CharacterPairsHeader) == 1064);
 inline constexpr uint32_t kIsInside = 1, kIsLast = 2;
+inline constexpr char kZeroKey[] = "\xC0\x80";
 /// Flag: unknown characters beside each other are one piece.
 inline constexpr uint32_t kFusesUnknown = 1;
 

@@ -313,8 +313,36 @@ def sentence_pieces(marks):
     )
 
 
+def with_bytes(missing="", **options):
+    """Pairs of the names of bytes, of which some are no pieces."""
+    state = json.loads(Tokenizer(byte_pairs()).to_str())["model"]
+    suffix = options.get("end_of_word_suffix", "")
+    kept = [m for m in state["merges"] if not set("".join(m)) & set(missing)]
+    pieces = [p for p in state["vocab"] if not set(p) & set(missing)]
+    pieces += [p + suffix for p in pieces if suffix]
+    merges = [tuple(m) for m in kept] + [(a, b + suffix) for a, b in kept if suffix]
+    ids = {p: i for i, p in enumerate(dict.fromkeys(pieces))}
+    return models.BPE(ids, merges, **options)
+
+
 def rare_components(marks):
     n, p, d = normalizers, pre_tokenizers, decoders
+    yield "bytes-behind", make(
+        byte_pairs(),
+        None,
+        p.Sequence([p.Punctuation("contiguous"), p.ByteLevel(False), p.Digits()]),
+        d.ByteLevel(),
+        marks,
+    )
+    yield "bytes-missing", make(with_bytes("ĠâãÎ½"), None, p.ByteLevel(False), d.ByteLevel())
+    yield "bytes-plain", make(byte_pairs(), None, p.ByteLevel(False), None, marks)
+    yield "bytes-suffix", make(
+        with_bytes(end_of_word_suffix="</w>", unk_token="!"),
+        n.Sequence([n.NFC(), n.Replace(Regex(r"\s+"), " "), n.Lowercase()]),
+        p.Sequence([p.Split(Regex(r"[\p{L}]+|[^\s\p{L}]+"), "removed", True), p.ByteLevel(False)]),
+        d.ByteLevel(),
+        marks,
+    )
     yield "scripts", make(
         models.WordLevel(words(), unk_token="[UNK]"),
         n.Lowercase(),
@@ -330,6 +358,10 @@ def rare_components(marks):
         d.ByteLevel(),
         marks,
     )
+    zero = json.loads(Tokenizer(pairs()).to_str())["model"]
+    zero["vocab"]["\0"] = len(zero["vocab"])
+    merges = [tuple(merge) for merge in zero["merges"]]
+    yield "pairs-zero", make(models.BPE(zero["vocab"], merges), None, p.Whitespace(), None)
     yield "unigram-ctc", make(
         unigram(),
         None,

@@ -296,8 +296,10 @@ TEST(Components, MakeOfEachCharacterWhatTheLibraryDoes) {
     bool isNormalizer = !type.contains("Pre") && !type.contains("Whitespace") &&
                         type != "Punctuation" && type != "Digits" &&
                         type != "UnicodeScripts";
-    llvm::Error error = isNormalizer ? addNormalizer({pair[0], "it"}, list)
-                                     : addPreTokenizer({pair[0], "it"}, list);
+    llvm::Error error =
+        isNormalizer
+            ? addNormalizer({pair[0], "it"}, list)
+            : addPreTokenizer({pair[0], "it"}, /*leavesBytes=*/false, list);
     ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
     // What a list must have.
     list.addHeader(format::kCutCharacters, StageList::kBothSides,
@@ -420,13 +422,15 @@ TEST(LanguageModelFolder, TokensAroundATextFollowFlags) {
 INSTANTIATE_TEST_SUITE_P(
     Tokenizers, ComponentTest,
     testing::Values("bert", "bert-accents", "bert-cased", "bytes",
-                    "bytes-named", "bytes-split", "nfd", "nfkc", "nfkd",
-                    "pairs-dropped", "pairs-fallback", "pairs-fused",
-                    "pairs-prefix", "pairs-suffix", "pairs-unknown", "replaced",
-                    "scripts", "split-contiguous", "split-merged_with_next",
-                    "split-merged_with_previous", "split-removed", "unigram",
-                    "unigram-ctc", "unigram-fallback", "unigram-first",
-                    "whole-words", "words"),
+                    "bytes-behind", "bytes-missing", "bytes-named",
+                    "bytes-plain", "bytes-split", "bytes-suffix", "nfd", "nfkc",
+                    "nfkd", "pairs-dropped", "pairs-fallback", "pairs-fused",
+                    "pairs-prefix", "pairs-suffix", "pairs-unknown",
+                    "pairs-zero", "replaced", "scripts", "split-contiguous",
+                    "split-merged_with_next", "split-merged_with_previous",
+                    "split-removed", "unigram", "unigram-ctc",
+                    "unigram-fallback", "unigram-first", "whole-words",
+                    "words"),
     [](const auto &info) {
       std::string name = info.param;
       std::replace(name.begin(), name.end(), '-', '_');

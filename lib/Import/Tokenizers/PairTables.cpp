@@ -50,12 +50,12 @@ static std::vector<std::string> spellBytes() {
   return spellings;
 }
 
-bool hasAllBytes(const PairVocabulary &vocabulary) {
-  StringMap<bool> pieces;
-  for (const std::string &piece : vocabulary.pieces)
-    pieces[piece] = true;
+bool hasAllBytes(ArrayRef<std::string> pieces) {
+  StringMap<bool> known;
+  for (const std::string &piece : pieces)
+    known[piece] = true;
   return all_of(spellBytes(), [&](const std::string &spelling) {
-    return pieces.contains(spelling);
+    return known.contains(spelling);
   });
 }
 
@@ -155,8 +155,12 @@ static StringMap<uint32_t> idsOf(ArrayRef<std::string> pieces) {
 
 using Keys = std::vector<std::pair<StringRef, uint32_t>>;
 
-/// Appends a double array, in which a key cannot have a zero byte; its units.
+/// Appends a double array, in which a key cannot have a zero byte, but for one
+/// that is nothing else; its units.
 static uint32_t appendKeys(Keys keys, std::string &table) {
+  for (auto &[text, id] : keys)
+    if (text == StringRef("\0", 1))
+      text = format::kZeroKey;
   llvm::erase_if(keys, [](const auto &key) {
     return key.first.empty() || key.first.contains('\0');
   });

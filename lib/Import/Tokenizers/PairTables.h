@@ -35,7 +35,7 @@ struct PairVocabulary {
 std::array<uint16_t, 256> byteCharacters();
 
 /// Whether each byte is a piece.
-bool hasAllBytes(const PairVocabulary &vocabulary);
+bool hasAllBytes(llvm::ArrayRef<std::string> pieces);
 
 // Tables of the models of bytes and of characters. They fail if a merge is of
 // pieces that are not there or gives one; `path` is where they stand.

@@ -97,7 +97,8 @@ CutCharacterPairs::symbolsOf(std::string_view word) const {
     std::string_view character = takeCodePoint(rest).bytes;
     size_t place = (isFirst ? 0 : format::kIsInside) +
                    (rest.empty() ? format::kIsLast : 0);
-    int32_t id = characters[place].find(character);
+    bool isZero = character.front() == '\0';
+    int32_t id = characters[place].find(isZero ? format::kZeroKey : character);
     if (id >= 0) {
       finishUnknown();
       PairMerges::add(id, uint32_t(character.size()), symbols);

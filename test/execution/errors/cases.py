@@ -160,7 +160,7 @@ case("more hypotheses than beams", "heddle-run model.heddle --n-best 3 x",
 case("a token outside of the vocabulary", "heddle-run model.heddle --suppress 999999 x",
      "--suppress has the id 999999, expected ids from 0 to 31999")
 case("global tokens of a model without", "heddle-run model.heddle --global 0 x",
-     "--global is given, but 'model.heddle' knows no global tokens")
+     "--global is given, but 'model.heddle' has no input 'global'")
 
 # --- Artifacts ----------------------------------------------------------------
 

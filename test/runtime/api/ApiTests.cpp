@@ -142,7 +142,7 @@ TEST_F(ApiTest, an_encoder_of_any_name) {
   heddle_free(text);
   EXPECT_EQ(set("global", "0"), HEDDLE_FAILED);
   EXPECT_EQ(std::string(heddle_error()),
-            "global is given, but '" + path + "' knows no global tokens");
+            "global is given, but '" + path + "' has no input 'global'");
   ASSERT_EQ(set("global", nullptr), HEDDLE_OK);
   size_t width = 0;
   ASSERT_EQ(heddle_hidden_width(model, &width), HEDDLE_OK) << heddle_error();

@@ -74,5 +74,5 @@ TEST_F(RunGlobalTest, positions_that_are_wrong) {
   expectUsageError("marked --ids --global 3,1,3",
                    "--global has the position 3 twice");
   expectError("toy --ids --global 0",
-              "--global is given, but 'toy' knows no global tokens");
+              "--global is given, but 'toy' has no input 'global'");
 }

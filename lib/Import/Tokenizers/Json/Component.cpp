@@ -51,6 +51,12 @@ int64_t Component::number(StringRef name, int64_t byDefault) {
   return found->getAsInteger().value_or(byDefault);
 }
 
+size_t Component::count(StringRef list) {
+  const json::Value *found = any(list);
+  const json::Array *parts = found ? found->getAsArray() : nullptr;
+  return parts ? parts->size() : 0;
+}
+
 Error Component::forEach(StringRef list, function_ref<Error(Component)> read) {
   const json::Value *found = any(list);
   const json::Array *parts = found ? found->getAsArray() : nullptr;

@@ -31,6 +31,8 @@ public:
   /// Null if it is absent or null.
   const llvm::json::Value *any(llvm::StringRef name);
 
+  /// How many components a list has; 0 if there is none.
+  size_t count(llvm::StringRef list);
   /// read(part) for each component of the list with that name.
   llvm::Error forEach(llvm::StringRef list,
                       llvm::function_ref<llvm::Error(Component)> read);

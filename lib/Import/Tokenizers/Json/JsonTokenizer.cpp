@@ -29,6 +29,16 @@ static bool hasPart(const json::Value *value, StringRef list, StringRef type) {
           }));
 }
 
+/// Whether a component, or the last of its parts, is of a type.
+static bool endsWith(const json::Value *value, StringRef list, StringRef type) {
+  const json::Object *object = value ? value->getAsObject() : nullptr;
+  if (!object)
+    return false;
+  const json::Array *parts = object->getArray(list);
+  return parts && !parts->empty() ? endsWith(&parts->back(), list, type)
+                                  : object->getString("type") == type;
+}
+
 /// Null if the component is absent or null.
 static const json::Value *findNonNull(const json::Object &object,
                                       StringRef field) {
@@ -39,12 +49,13 @@ static const json::Value *findNonNull(const json::Object &object,
 /// The pre-tokenizer. PreTrainedTokenizerFast overwrites what a ByteLevel says
 /// of a space in front, unless it is a part of a sequence.
 static Error addWholePreTokenizer(const TokenizerFiles &files,
-                                  const json::Value &value, StageList &stages) {
+                                  const json::Value &value, bool leavesBytes,
+                                  StageList &stages) {
   json::Value changed = value;
   if (json::Object *object = changed.getAsObject();
       object && object->getString("type") == "ByteLevel")
     (*object)["add_prefix_space"] = files.isTrue("add_prefix_space");
-  return addPreTokenizer({changed, "pre_tokenizer"}, stages);
+  return addPreTokenizer({changed, "pre_tokenizer"}, leavesBytes, stages);
 }
 
 /// The tokens of the file and of the others, whose texts become pieces.
@@ -170,19 +181,11 @@ static Error addStages(const JsonTokenizerInput &input,
   const json::Value *normalizer = findNonNull(input.whole, "normalizer"),
                     *cutter = findNonNull(input.whole, "pre_tokenizer"),
                     *decoder = findNonNull(input.whole, "decoder");
-  bool isOfBytes = hasPart(cutter, "pretokenizers", "ByteLevel"),
-       joinsBytes = hasPart(decoder, "decoders", "ByteLevel");
+  bool joinsBytes = hasPart(decoder, "decoders", "ByteLevel"),
+       isOfBytes = joinsBytes &&
+                   endsWith(cutter, "pretokenizers", "ByteLevel") &&
+                   mayCutBytes(model, pieces);
   Component modelPart(*input.whole.get("model"), "model");
-  if (isOfBytes && !joinsBytes)
-    return refuseTokenizerField("tokenizer.json", "decoder",
-                                decoder ? *decoder : json::Value(nullptr),
-                                "ByteLevel");
-  if (!isOfBytes && joinsBytes &&
-      !hasPart(normalizer, "normalizers", "ByteLevel"))
-    return refuseTokenizerField("tokenizer.json", "pre_tokenizer",
-                                cutter ? *cutter : json::Value(nullptr),
-                                "ByteLevel, as the decoder, unless the "
-                                "normalizer is it");
 
   stages.add(format::kRepairText, both);
   std::string tokens = buildAddedTokens(added);
@@ -194,7 +197,8 @@ static Error addStages(const JsonTokenizerInput &input,
   if (!added.entries.empty())
     stages.add(format::kFindNormalizedTokens, both, tokens);
   if (cutter)
-    if (Error error = addWholePreTokenizer(input.files, *cutter, stages))
+    if (Error error =
+            addWholePreTokenizer(input.files, *cutter, isOfBytes, stages))
       return error;
   if (Error error =
           addModel(modelPart, model, pieces, input.path, isOfBytes, stages))
@@ -222,7 +226,8 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   if (!model)
     return makeError("'" + input.path + "' has no model");
   Expected<ModelPieces> pieces =
-      readModelPieces(*model, input.path, input.vocabulary);
+      readModelPieces(*model, input.path, input.vocabulary,
+                      /*isParsed=*/input.files.whole.has_value());
   if (!pieces)
     return pieces.takeError();
   if (Error error = checkTokenizerConfig(input.files, /*isSlow=*/false))

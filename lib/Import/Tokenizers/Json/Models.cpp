@@ -1,7 +1,7 @@
 //===- Models.cpp - Models of tokenizer.json ------------------------------===//
 //
-// Fields of pairs of bytes that say what an unknown character becomes do
-// nothing if every byte is a piece.
+// Pairs of bytes have nothing unknown: if a byte is no piece, the model sees
+// the characters that name bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +12,8 @@
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
+#include <charconv>
+#include <cmath>
 
 using namespace llvm;
 
@@ -28,9 +30,33 @@ static StringRef typeOf(const json::Object &model) {
   return model.getString("type").value_or(byDefault);
 }
 
+/// A number as serde_json makes it of the shortest text that spells it: its
+/// digits as an integer, multiplied with or divided by a power of ten, each
+/// step rounded. Sums of scores that are nearly equal show the last bit.
+static double roundAsSerde(double number) {
+  char text[32];
+  char *end = std::to_chars(text, std::end(text), std::abs(number),
+                            std::chars_format::scientific)
+                  .ptr;
+  StringRef mantissa, exponent;
+  std::tie(mantissa, exponent) = StringRef(text, size_t(end - text)).split('e');
+  uint64_t digits = 0;
+  int64_t power = 0;
+  exponent.consume_front("+");
+  if (exponent.getAsInteger(10, power))
+    return number; // Infinite.
+  auto [whole, fraction] = mantissa.split('.');
+  for (char digit : (whole + fraction).str())
+    digits = digits * 10 + uint64_t(digit - '0');
+  power -= int64_t(fraction.size());
+  double scale = std::pow(10.0, double(std::abs(power)));
+  double made = power < 0 ? double(digits) / scale : double(digits) * scale;
+  return std::copysign(made, number);
+}
+
 /// The pieces of a list of pairs of a text and a score.
 static Expected<ModelPieces> readScoredPieces(const json::Array &list,
-                                              StringRef path) {
+                                              StringRef path, bool isParsed) {
   ModelPieces all;
   for (const json::Value &value : list) {
     const json::Array *pair = value.getAsArray();
@@ -39,16 +65,17 @@ static Expected<ModelPieces> readScoredPieces(const json::Array &list,
       return makeError("'" + path + "' has the piece " + formatJson(value) +
                        " (expected a text and a score)");
     all.pieces.push_back((*pair)[0].getAsString()->str());
-    all.scores.push_back(*(*pair)[1].getAsNumber());
+    double score = *(*pair)[1].getAsNumber();
+    all.scores.push_back(isParsed ? roundAsSerde(score) : score);
   }
   all.count = int64_t(all.pieces.size());
   return all;
 }
 
 Expected<ModelPieces> readModelPieces(const json::Object &model, StringRef path,
-                                      int64_t size) {
+                                      int64_t size, bool isParsed) {
   if (const json::Array *list = model.getArray("vocab"))
-    return readScoredPieces(*list, path);
+    return readScoredPieces(*list, path, isParsed);
   const json::Object *ids = model.getObject("vocab");
   if (!ids)
     return makeError("'" + path + "' has a model without 'vocab'");
@@ -56,6 +83,15 @@ Expected<ModelPieces> readModelPieces(const json::Object &model, StringRef path,
   if (!pieces)
     return pieces.takeError();
   return ModelPieces{std::move(*pieces), {}, int64_t(ids->size())};
+}
+
+bool mayCutBytes(const json::Object &model, const ModelPieces &pieces) {
+  auto isMarked = [&](StringRef field) {
+    return !model.getString(field).value_or("").empty();
+  };
+  return typeOf(model) == "BPE" && hasAllBytes(pieces.pieces) &&
+         !isMarked("continuing_subword_prefix") &&
+         !isMarked("end_of_word_suffix");
 }
 
 /// The id of a piece that the model must have.
@@ -169,19 +205,6 @@ static Error addPairs(Component component, const ModelPieces &pieces,
   }
   if (Error error = component.finish())
     return error;
-  // Pairs of bytes know nothing of these.
-  if (isOfBytes && !pairs.prefix.empty())
-    return component.refuse("continuing_subword_prefix", "null, \"\"");
-  if (isOfBytes && !pairs.suffix.empty())
-    return component.refuse("end_of_word_suffix", "null, \"\"");
-  if (isOfBytes && !hasAllBytes(pairs)) {
-    if (pairs.fallsBackToBytes)
-      return component.refuse("byte_fallback",
-                              "false, unless every byte is a piece");
-    if (pairs.unknown && pairs.fusesUnknown)
-      return component.refuse("fuse_unk",
-                              "false, unless every byte is a piece");
-  }
   Expected<std::string> table = isOfBytes ? buildBytePairs(pairs, path)
                                           : buildCharacterPairs(pairs, path);
   if (!table)
@@ -240,8 +263,6 @@ Error addModel(Component component, const json::Object &model,
   StringRef type = typeOf(model);
   if (type == "BPE")
     return addPairs(component, pieces, path, isOfBytes, stages);
-  if (isOfBytes)
-    return component.refuse("type", "BPE behind ByteLevel");
   if (type == "WordPiece")
     return addWordPieces(component, pieces, stages);
   if (type == "WordLevel")

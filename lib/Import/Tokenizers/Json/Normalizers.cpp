@@ -121,6 +121,12 @@ static Error addPlainMap(Component component, CharacterMap (*make)(),
   return Error::success();
 }
 
+void addByteNames(StageList &stages) {
+  std::string characters;
+  appendValues(characters, ArrayRef(byteCharacters()));
+  stages.add(format::kNameBytes, kBoth, characters);
+}
+
 Error addNormalizer(Component component, StageList &stages) {
   StringRef type = component.type();
   if (type == "Sequence") {
@@ -141,9 +147,7 @@ Error addNormalizer(Component component, StageList &stages) {
   if (type == "Nmt")
     return addPlainMap(component, nmt, stages);
   if (type == "ByteLevel") {
-    std::string characters;
-    appendValues(characters, ArrayRef(byteCharacters()));
-    stages.add(format::kNameBytes, kBoth, characters);
+    addByteNames(stages);
     return component.finish();
   }
   if (type == "Strip")

@@ -53,7 +53,8 @@ static Error addPatternSplit(Component component, StageList &stages) {
 }
 
 /// Its flag for offsets does nothing here: the post-processor's counts.
-static Error addByteLevel(Component component, StageList &stages) {
+static Error addByteLevel(Component component, bool leavesBytes,
+                          StageList &stages) {
   bool addsSpace = component.boolean("add_prefix_space", true),
        usesPattern = component.boolean("use_regex", true);
   component.boolean("trim_offsets", true);
@@ -63,6 +64,8 @@ static Error addByteLevel(Component component, StageList &stages) {
     stages.add(format::kAddSpace, kBoth);
   if (usesPattern)
     addSplit(format::kIsolates, /*inverts=*/false, buildGpt2Pattern(), stages);
+  if (!leavesBytes)
+    addByteNames(stages);
   return Error::success();
 }
 
@@ -153,11 +156,13 @@ static void addScripts(StageList &stages) {
            buildRunTable(all, known.complement()), stages);
 }
 
-Error addPreTokenizer(Component component, StageList &stages) {
+Error addPreTokenizer(Component component, bool leavesBytes,
+                      StageList &stages) {
   StringRef type = component.type();
   if (type == "Sequence") {
+    size_t left = component.count("pretokenizers");
     if (Error error = component.forEach("pretokenizers", [&](Component part) {
-          return addPreTokenizer(part, stages);
+          return addPreTokenizer(part, --left == 0 && leavesBytes, stages);
         }))
       return error;
     return component.finish();
@@ -186,7 +191,7 @@ Error addPreTokenizer(Component component, StageList &stages) {
   if (type == "Split")
     return addPatternSplit(component, stages);
   if (type == "ByteLevel")
-    return addByteLevel(component, stages);
+    return addByteLevel(component, leavesBytes, stages);
   if (type == "Punctuation")
     return addPunctuation(component, stages);
   if (type == "Digits")

@@ -15,7 +15,12 @@ namespace heddle {
 // Each adds its stages, for both sides. What is not supported is an
 // UnsupportedTokenizer.
 llvm::Error addNormalizer(Component component, StageList &stages);
-llvm::Error addPreTokenizer(Component component, StageList &stages);
+/// What stands behind ByteLevel sees the characters that name bytes; if nothing
+/// does, and `leavesBytes`, the model sees the bytes themselves.
+llvm::Error addPreTokenizer(Component component, bool leavesBytes,
+                            StageList &stages);
+/// The characters that name bytes, in place of these.
+void addByteNames(StageList &stages);
 
 /// The pieces of a model, by ids, their scores, if it has some, and how many
 /// pieces its vocabulary has.
@@ -24,10 +29,15 @@ struct ModelPieces {
   std::vector<double> scores;
   int64_t count = 0;
 };
-/// `path` is the file's, for errors; `size` how many ids the source has.
+/// `path` is the file's, for errors; `size` how many ids the source has;
+/// `isParsed` if numbers stood in a file that the library itself would read.
 llvm::Expected<ModelPieces> readModelPieces(const llvm::json::Object &model,
-                                            llvm::StringRef path, int64_t size);
-/// The component is the model; `isOfBytes` if ByteLevel stands in front of it.
+                                            llvm::StringRef path, int64_t size,
+                                            bool isParsed);
+/// Whether it is a model of pairs that may see bytes in place of the characters
+/// that name them: each is a piece, and no piece is marked.
+bool mayCutBytes(const llvm::json::Object &model, const ModelPieces &pieces);
+/// The component is the model; `isOfBytes` if it sees bytes.
 llvm::Error addModel(Component component, const llvm::json::Object &model,
                      const ModelPieces &pieces, llvm::StringRef path,
                      bool isOfBytes, StageList &stages);

@@ -1,0 +1,41 @@
+//===- InputRoles.h - What entries are given --------------------*- C++ -*-===//
+//
+// An input of an entry has a role, which is its name in the manifest. Here is
+// each with its shape; EntryContract.h compares a manifest with them, and the
+// session has a place for each. What of a batch's requests stands in those of
+// sources SourceInputs.h says.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ARTIFACT_INPUTROLES_H
+#define HEDDLE_RUNTIME_ARTIFACT_INPUTROLES_H
+
+#include "runtime/artifact/Manifest.h"
+
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// Inputs are i32.
+struct InputRole {
+  std::string_view name;
+  std::vector<Dim> shape;
+};
+
+/// Of the sources of a batch; the first three are the encoder's.
+const std::vector<InputRole> &sourceRoles();
+/// Of a row of a step, of a chunk, and of a whole target.
+const std::vector<InputRole> &stepRoles();
+const std::vector<InputRole> &chunkRoles();
+const std::vector<InputRole> &targetRoles();
+
+/// One of a list, which has it.
+const InputRole &inputRole(const std::vector<InputRole> &roles,
+                           std::string_view name);
+/// Whether it is the name of any role.
+bool isInputRole(std::string_view name);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ARTIFACT_INPUTROLES_H

@@ -1,0 +1,123 @@
+//===- SourceInputs.cpp - What a batch gives to its encoder ---------------===//
+//
+// A class for each role. Results do not depend on what stands behind a length.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/SourceInputs.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace heddle;
+
+/// Writes the lists of a batch, each filled up to a width.
+static void fillRows(const std::vector<std::vector<int32_t>> &lists,
+                     int64_t width, int32_t filler, int32_t *values) {
+  for (const std::vector<int32_t> &list : lists) {
+    std::fill(std::copy(list.begin(), list.end(), values), values + width,
+              filler);
+    values += width;
+  }
+}
+
+static void fillSizes(const std::vector<std::vector<int32_t>> &lists,
+                      int32_t *values) {
+  for (const std::vector<int32_t> &list : lists)
+    *values++ = int32_t(list.size());
+}
+
+namespace {
+class SourceIds final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &dims,
+            int32_t *values) const override {
+    // Any id would do.
+    int32_t pad = batch.manifest.generation.pad.value_or(0);
+    if (pad >= batch.manifest.sourceVocabulary)
+      pad = 0;
+    fillRows(batch.sources, dims[Dim::Source], pad, values);
+  }
+};
+
+class SourceLengths final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    fillSizes(batch.sources, values);
+  }
+};
+
+/// Positions of the tokens that a Longformer takes for global ones, of each
+/// source those that it has.
+class GlobalTokens final : public SourceInput {
+public:
+  void measure(const SourceBatch &batch, DimValues &dims) const override {
+    dims[Dim::Globals] = std::max<int64_t>(int64_t(tokens(batch).size()), 1);
+  }
+  void fill(const SourceBatch &batch, const DimValues &dims,
+            int32_t *values) const override {
+    // No position of a source, and behind all that are.
+    constexpr int32_t none = std::numeric_limits<int32_t>::max();
+    const std::vector<int32_t> &all = tokens(batch);
+    for (const std::vector<int32_t> &source : batch.sources) {
+      auto behind =
+          std::lower_bound(all.begin(), all.end(), int32_t(source.size()));
+      std::fill(std::copy(all.begin(), behind, values),
+                values + dims[Dim::Globals], none);
+      values += dims[Dim::Globals];
+    }
+  }
+  std::string describe() const override {
+    return "token 0 of a line, unless --global says otherwise";
+  }
+
+private:
+  static const std::vector<int32_t> &tokens(const SourceBatch &batch) {
+    static const std::vector<int32_t> first = {0};
+    auto asked = batch.settings.find("global");
+    return asked == batch.settings.end() ? first : asked->second;
+  }
+};
+
+class Candidates final : public SourceInput {
+public:
+  void measure(const SourceBatch &batch, DimValues &dims) const override {
+    size_t widest = 1;
+    for (const std::vector<int32_t> &list : batch.candidates)
+      widest = std::max(widest, list.size());
+    dims[Dim::Shortlist] = int64_t(widest);
+  }
+  void fill(const SourceBatch &batch, const DimValues &dims,
+            int32_t *values) const override {
+    fillRows(batch.candidates, dims[Dim::Shortlist], 0, values);
+  }
+};
+
+class CandidateCounts final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    fillSizes(batch.candidates, values);
+  }
+};
+} // namespace
+
+const std::vector<const SourceInput *> &heddle::sourceInputs() {
+  static const SourceIds ids;
+  static const SourceLengths lengths;
+  static const GlobalTokens global;
+  static const Candidates candidates;
+  static const CandidateCounts counts;
+  static const std::vector<const SourceInput *> all = {&ids, &lengths, &global,
+                                                       &candidates, &counts};
+  return all;
+}
+
+const SourceInput *heddle::sourceInput(std::string_view role) {
+  const std::vector<InputRole> &roles = sourceRoles();
+  for (size_t i = 0; i < roles.size(); ++i)
+    if (roles[i].name == role)
+      return sourceInputs()[i];
+  return nullptr;
+}

@@ -1,0 +1,56 @@
+//===- SourceInputs.h - What a batch gives to its encoder -------*- C++ -*-===//
+//
+// Each role of sources (InputRoles.h) is filled by one class. A new one is a
+// row there, a class and its line in SourceInputs.cpp: Session, Workers and
+// LineRun know none by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SESSION_SOURCEINPUTS_H
+#define HEDDLE_RUNTIME_SESSION_SOURCEINPUTS_H
+
+#include "runtime/artifact/InputRoles.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// What a session's settings say of inputs, by their roles.
+using InputSettings = std::map<std::string, std::vector<int32_t>, std::less<>>;
+
+/// The requests of a batch. A view.
+struct SourceBatch {
+  const std::vector<std::vector<int32_t>> &sources;
+  /// Of each source, if the decoder has candidates; else none.
+  const std::vector<std::vector<int32_t>> &candidates;
+  const InputSettings &settings;
+  const Manifest &manifest;
+};
+
+/// Fills the input of a role. Immutable.
+class SourceInput {
+public:
+  virtual ~SourceInput() = default;
+
+  /// Sets a dim that no other input has, from what is asked for.
+  virtual void measure(const SourceBatch &batch, DimValues &dims) const {}
+  /// Writes the values of all sources.
+  virtual void fill(const SourceBatch &batch, const DimValues &dims,
+                    int32_t *values) const = 0;
+  /// For --info, if a setting of the role's name says it: what it is unless it
+  /// does. Empty otherwise.
+  virtual std::string describe() const { return ""; }
+};
+
+/// Of each role, in the order of sourceRoles().
+const std::vector<const SourceInput *> &sourceInputs();
+/// Null if it is no role of sources.
+const SourceInput *sourceInput(std::string_view role);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SESSION_SOURCEINPUTS_H
