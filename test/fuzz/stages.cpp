@@ -1,7 +1,7 @@
 //===- stages.cpp - The section `tokenizer` of an artifact ----------------===//
 //
 // The last bytes of an input, behind the last zero, are a text that the stages
-// cut and join.
+// cut, put into their template and join.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view text = copy.view().substr(copy.view().rfind('\0') + 1);
   std::vector<Piece> pieces;
   stages->cut(text, TokenizerStages::Side::Source, /*tracks=*/true, pieces);
+  const TextTemplate &around = stages->sourceTemplate();
+  around.trim(text, stages->tokenNames(), pieces);
+  if (pieces.size() * around.specialCount(true) < size * 16)
+    (void)around.build(pieces, &pieces);
   stages->cut(text, TokenizerStages::Side::Target, /*tracks=*/false, pieces);
   std::vector<int32_t> ids(1000);
   std::iota(ids.begin(), ids.end(), 0);

@@ -52,7 +52,8 @@ def texts():
             drawn = "".join(chr(rng.randrange(low, high)) for _ in range(3))
             parts += [rng.choice([rng.choice(words), drawn]), rng.choice(SPACES + [""])]
         lines.append("".join(parts))
-    return lines
+    # A mark composes with the last character of a decomposition.
+    return [*lines, "x\u2167\u0308 \ufb01\u0328y \u01c4\u0331 \u2173\u0323z \u2160\u0328"]
 
 
 def bert_like(vocabulary):

@@ -19,11 +19,13 @@ using namespace heddle;
 
 namespace {
 /// A character, its number in a run, how many characters of the text it is made
-/// of, and its class.
+/// of, its class, and whether another one of the same character stands in front
+/// of it.
 struct Character {
   char32_t value;
   uint32_t number, sources;
   uint8_t order;
+  bool isAdded;
 };
 
 /// Characters that are put in order together, and the bytes that those of the
@@ -31,7 +33,22 @@ struct Character {
 struct Run {
   std::vector<Character> characters;
   std::vector<std::pair<size_t, size_t>> places;
+
+  void composeFirst(char32_t made, const Character &second);
 };
+
+/// The first character becomes one with another. In the library it then takes
+/// the place of that one if it had none of its own.
+void Run::composeFirst(char32_t made, const Character &second) {
+  Character &first = characters[0];
+  first.value = made;
+  first.sources += second.sources;
+  if (!first.isAdded || !second.sources)
+    return;
+  first.isAdded = false;
+  --first.sources;
+  places.erase(places.begin());
+}
 
 struct Pair {
   uint32_t first, second, composed;
@@ -54,7 +71,7 @@ public:
 private:
   bool normalize(const TextPart &part, TextWriter &writer) const;
   bool order(std::vector<Character> &run) const;
-  bool compose(std::vector<Character> &run) const;
+  bool compose(Run &run) const;
   char32_t composed(char32_t first, char32_t second) const;
   uint8_t classOf(char32_t character) const {
     return classes[blocks[character / format::kPatternBlock] *
@@ -115,7 +132,8 @@ bool OrderMarks::order(std::vector<Character> &run) const {
 
 /// A run is composed as far as possible. It begins with a character of the
 /// class 0, unless it is the text's first one.
-bool OrderMarks::compose(std::vector<Character> &run) const {
+bool OrderMarks::compose(Run &whole) const {
+  std::vector<Character> &run = whole.characters;
   if (!header->pairCount || run.empty() || run.front().order != 0)
     return false;
   bool changed = false;
@@ -126,8 +144,7 @@ bool OrderMarks::compose(std::vector<Character> &run) const {
     // What stands between is of a lower class.
     bool isFree = kept == 1 || last < mark.order;
     if (char32_t made = isFree ? composed(run[0].value, mark.value) : 0) {
-      run[0].value = made;
-      run[0].sources += mark.sources;
+      whole.composeFirst(made, mark);
       changed = true;
       continue;
     }
@@ -173,21 +190,20 @@ bool OrderMarks::normalize(const TextPart &part, TextWriter &writer) const {
     bool isAdded = begin > 0 && origin == before;
     before = origin;
     Character next{point.value, uint32_t(characters.size()), !isAdded,
-                   classOf(point.value)};
+                   classOf(point.value), isAdded};
     if (next.order == 0 && !characters.empty()) {
       changed |= order(characters);
-      changed |= compose(characters);
+      changed |= compose(run);
       // Two of the class 0 beside each other may be one, too.
       bool isAlone = characters.size() == 1 && characters[0].order == 0;
       char32_t made = isAlone && header->pairCount
                           ? composed(characters[0].value, next.value)
                           : 0;
       if (made) {
-        characters[0].value = made;
-        characters[0].sources += next.sources;
-        changed = true;
         if (!isAdded)
           run.places.emplace_back(begin, end);
+        run.composeFirst(made, next);
+        changed = true;
         continue;
       }
       write(run, writer);
@@ -200,7 +216,7 @@ bool OrderMarks::normalize(const TextPart &part, TextWriter &writer) const {
     characters.push_back(next);
   }
   changed |= order(characters);
-  changed |= compose(characters);
+  changed |= compose(run);
   write(run, writer);
   return changed;
 }

@@ -38,8 +38,10 @@ module @example attributes {
   transformer.family = "example",
   // Decoding starts from id 1 and ends at id 2, or after ten tokens.
   transformer.tasks = {generate = {
-    start = 1 : i32, eos = array<i32: 2>, max_length = 10 : i32, vocabulary = 12 : i32
+    vocabulary = 12 : i32, start = 1 : i32, eos = array<i32: 2>,
+    max_length = 10 : i32
   }},
+  // What it reads.
   transformer.source = {vocabulary = 12 : i32}
 } {
   // Section 3.4: one table serves both embeddings and, transposed, the output.
