@@ -251,7 +251,7 @@ inline constexpr uint32_t kPieceIdBits = 28,
 /// Byte pairs. PairsHeader, u32 mergeBegins[pieceCount + 1], PairMerge
 /// merges[mergeCount], of the left pieces in order, each by its right piece,
 /// u32 words[wordUnits], a double array of words that are pieces without
-/// merges.
+/// merges, or that their merges make pieces.
 inline constexpr uint32_t kCutBytePairs = 33;
 struct PairsHeader {
   uint32_t pieceCount;

@@ -11,6 +11,7 @@
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Support/Error.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -123,7 +124,35 @@ sortMerges(const PairVocabulary &vocabulary, const StringMap<uint32_t> &ids,
 struct MergeArrays {
   uint32_t count;
   std::string bytes;
+  /// By the left and the right piece.
+  DenseMap<std::pair<uint32_t, uint32_t>, format::PairMerge> byPieces;
+
+  /// Whether they make this piece of a word, whose bytes are these pieces.
+  bool lead(StringRef word, ArrayRef<int32_t> byteIds, uint32_t piece) const;
 };
+
+bool MergeArrays::lead(StringRef word, ArrayRef<int32_t> byteIds,
+                       uint32_t piece) const {
+  SmallVector<uint32_t> symbols;
+  for (unsigned char byte : word)
+    symbols.push_back(uint32_t(byteIds[byte]));
+  while (symbols.size() > 1) {
+    const format::PairMerge *best = nullptr;
+    size_t place = 0;
+    for (size_t i = 0; i + 1 < symbols.size(); ++i) {
+      auto merge = byPieces.find({symbols[i], symbols[i + 1]});
+      if (merge == byPieces.end() || (best && best->rank <= merge->second.rank))
+        continue;
+      best = &merge->second;
+      place = i;
+    }
+    if (!best)
+      return false;
+    symbols[place] = best->result;
+    symbols.erase(symbols.begin() + place + 1);
+  }
+  return symbols == SmallVector<uint32_t>{piece};
+}
 
 static Expected<MergeArrays> buildMerges(const PairVocabulary &vocabulary,
                                          const StringMap<uint32_t> &ids,
@@ -139,7 +168,10 @@ static Expected<MergeArrays> buildMerges(const PairVocabulary &vocabulary,
   }
   for (size_t id = 1; id < begins.size(); ++id)
     begins[id] += begins[id - 1];
-  MergeArrays arrays{uint32_t(table.size()), {}};
+  MergeArrays arrays;
+  arrays.count = uint32_t(table.size());
+  for (const SortedMerge &merge : *merges)
+    arrays.byPieces[{merge.left, merge.merge.right}] = merge.merge;
   appendValues(arrays.bytes, ArrayRef(begins));
   appendValues(arrays.bytes, ArrayRef(table));
   return arrays;
@@ -193,15 +225,17 @@ Expected<std::string> buildBytePairs(const PairVocabulary &vocabulary,
     bytes[spelling] = char(byte);
   }
   std::string rest = merges->bytes;
-  if (vocabulary.takesWords) {
-    std::vector<std::string> words;
-    for (const std::string &piece : vocabulary.pieces)
-      words.push_back(bytesOf(piece, bytes));
-    Keys keys;
-    for (auto [id, word] : enumerate(words))
+  std::vector<std::string> words;
+  for (const std::string &piece : vocabulary.pieces)
+    words.push_back(bytesOf(piece, bytes));
+  // Most words of a text are pieces that merges lead to: then it need not
+  // merge.
+  Keys keys;
+  for (auto [id, word] : enumerate(words))
+    if (vocabulary.takesWords ||
+        merges->lead(word, header.byteIds, uint32_t(id)))
       keys.push_back({word, uint32_t(id)});
-    header.wordUnits = appendKeys(std::move(keys), rest);
-  }
+  header.wordUnits = appendKeys(std::move(keys), rest);
   return join(header, rest);
 }
 
