@@ -8,8 +8,9 @@
 
 namespace heddle {
 
-// Classes that read `tokenizer.json`, and put in place of its post-processor
-// what tokenizer_config.json says of tokens around a text.
+// Classes that put in place of the post-processor of `tokenizer.json` what
+// tokenizer_config.json says of tokens around a text. Llama's also convert
+// `tokenizer.model`.
 llvm::Expected<ImportedTokenizer>
 readLlamaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 llvm::Expected<ImportedTokenizer>

@@ -40,8 +40,7 @@ Expected<ImportedTokenizer> readNllbTokenizer(const TokenizerFiles &files,
   for (const SpecialToken &token : *named.additional)
     languages.all.push_back(token.content);
   auto convert = [](const SentencePieceModel &, SentencePieceConversion &to) {
-    to.replaceFirst(3, {{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}});
-    to.unknown = 3;
+    to.replaceByFairseq();
   };
   auto overwrite = [&](json::Object &whole) {
     std::string eos = textOf(files, kTokens, "eos_token");

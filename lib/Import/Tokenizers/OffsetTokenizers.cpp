@@ -120,14 +120,12 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
   SpecialToken end{"</s>", std::nullopt};
   std::string eos = files.find("eos_token", end).value_or(end).content;
 
-  // fairseq's <s>, <pad>, </s>, <unk> for the model's <unk>, <s>, </s>; behind
-  // the pieces the languages and <mask>.
+  // Behind the pieces stand the languages and <mask>.
   auto convert = [&](const SentencePieceModel &, SentencePieceConversion &to) {
-    to.replaceFirst(3, {{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}});
+    to.replaceByFairseq();
     for (StringRef name : languages)
       to.pieces.emplace_back(name, 0);
     to.pieces.emplace_back("<mask>", 0);
-    to.unknown = 3;
   };
   // The class replaces the template.
   auto overwrite = [&](json::Object &whole) {

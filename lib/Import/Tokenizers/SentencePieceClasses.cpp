@@ -174,14 +174,8 @@ static void convertBigBird(const Source &, Target &to) { addBertTemplate(to); }
 
 static void convertPlain(const Source &, Target &) {}
 
-/// fairseq's first pieces for the model's <unk>, <s>, </s>.
-static void replaceByFairseq(Target &to) {
-  to.replaceFirst(3, {{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}});
-  to.unknown = 3;
-}
-
 static void convertXlmRoberta(const Source &, Target &to) {
-  replaceByFairseq(to);
+  to.replaceByFairseq();
   to.pieces.emplace_back("<mask>", 0);
   addRobertaTemplate(to);
 }
@@ -203,7 +197,7 @@ static void convertCamembert(const Source &, Target &to) {
 }
 
 static void convertXglm(const Source &, Target &to) {
-  replaceByFairseq(to);
+  to.replaceByFairseq();
   for (int i = 0; i < 7; ++i)
     to.pieces.emplace_back("<madeupword" + std::to_string(i) + ">", 0);
   to.postProcessor = buildTemplate(

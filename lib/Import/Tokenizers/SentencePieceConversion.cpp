@@ -74,6 +74,11 @@ void SentencePieceConversion::replaceFirst(size_t count,
   pieces.insert(pieces.begin(), others.begin(), others.end());
 }
 
+void SentencePieceConversion::replaceByFairseq() {
+  replaceFirst(3, {{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}});
+  unknown = 3;
+}
+
 void SentencePieceConversion::lowerNumbers() {
   constexpr double less = 100;
   for (auto &[text, score] : pieces)
@@ -168,8 +173,7 @@ static json::Object makeModel(const SentencePieceModel &model,
 }
 
 /// What a model has no text for, or a user defined, is found as a whole.
-static std::vector<AddedTokenForm> listAdded(const SentencePieceModel &model,
-                                             ArrayRef<StringLiteral> special) {
+static std::vector<AddedTokenForm> listAdded(const SentencePieceModel &model) {
   std::vector<AddedTokenForm> tokens;
   for (const SentencePiece &piece : model.pieces) {
     bool isControl = piece.type == SentencePiece::Type::Control;
@@ -177,7 +181,7 @@ static std::vector<AddedTokenForm> listAdded(const SentencePieceModel &model,
       continue;
     AddedTokenForm form;
     form.content = piece.text;
-    form.isSpecial = isControl || is_contained(special, piece.text);
+    form.isSpecial = isControl;
     tokens.push_back(std::move(form));
   }
   return tokens;
@@ -209,8 +213,7 @@ Expected<ImportedTokenizer> readConvertedTokenizer(const TokenizerFiles &files,
                      {"pre_tokenizer", std::move(conversion.preTokenizer)},
                      {"post_processor", std::move(conversion.postProcessor)},
                      {"decoder", std::move(conversion.decoder)}};
-  return read(std::move(whole), made.file,
-              listAdded(*model, conversion.special));
+  return read(std::move(whole), made.file, listAdded(*model));
 }
 
 } // namespace heddle

@@ -28,13 +28,13 @@ struct SentencePieceConversion {
   /// Of a unigram model.
   int64_t unknown;
   bool fallsBackToBytes = false;
-  /// Pieces beside control pieces that are special.
-  std::vector<llvm::StringLiteral> special = {};
   /// Components of tokenizer.json; null for none.
   llvm::json::Value normalizer, preTokenizer, postProcessor, decoder;
 
   /// Takes these in place of the first `count` pieces.
   void replaceFirst(size_t count, std::vector<Piece> others);
+  /// fairseq's first pieces take the place of the model's <unk>, <s>, </s>.
+  void replaceByFairseq();
   /// The score is less of a piece that ends with a digit and a comma.
   void lowerNumbers();
 };
