@@ -170,8 +170,8 @@ void heddle::registerBufferization(DialectRegistry &registry) {
            CandidateLogitsOp, LargestLogitsOp, BestLogitsOp, ActivationOp,
            NormOp, AddOp, FillOp, AttentionOp, LinearAttentionOp,
            LinearAttentionSumsOp, LinearAttentionReadOp, ProjectSequenceOp,
-           TakeRowsOp, PutRowsOp, RecurrenceOp, CacheAppendOp, CacheFillOp,
-           LastRowsOp>(context);
+           TakeRowsOp, PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp,
+           CacheAppendOp, CacheFillOp, LastRowsOp>(context);
     attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

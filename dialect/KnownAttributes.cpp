@@ -38,6 +38,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kKernelsAttr, Module, Holds::Texts},
     {kKernelTypesAttr, Module, Holds::Texts},
     {kLayersAttr, Module, Holds::Texts},
+    {kTaskAttr, Function, Holds::Text},
     {kFormsAttr, Function, Holds::Texts},
     {kRoleAttr, Function, Holds::Text},
     {kDecoderAttr, Function, Holds::Text},

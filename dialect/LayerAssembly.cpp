@@ -276,6 +276,7 @@ void heddle::printFfnWeights(OpAsmPrinter &printer, Operation *, Value weight1,
 
 ParseResult heddle::parseDerivation(OpAsmParser &parser,
                                     DerivationAttr &derivation,
+                                    DenseI64ArrayAttr &sizes,
                                     ArrayAttr &parts) {
   SmallVector<StringRef> keywords;
   for (uint64_t i = 0; i <= getMaxEnumValForDerivation(); ++i)
@@ -285,6 +286,15 @@ ParseResult heddle::parseDerivation(OpAsmParser &parser,
     return success();
   derivation =
       DerivationAttr::get(parser.getContext(), *symbolizeDerivation(keyword));
+  SmallVector<int64_t> numbers;
+  auto parseNumber = [&] {
+    return parser.parseInteger(numbers.emplace_back());
+  };
+  if (succeeded(parser.parseOptionalLParen())) {
+    if (parser.parseCommaSeparatedList(parseNumber) || parser.parseRParen())
+      return failure();
+    sizes = parser.getBuilder().getDenseI64ArrayAttr(numbers);
+  }
   SmallVector<Attribute> names;
   auto parseName = [&] {
     StringAttr name;
@@ -301,9 +311,43 @@ ParseResult heddle::parseDerivation(OpAsmParser &parser,
 }
 
 void heddle::printDerivation(OpAsmPrinter &printer, Operation *,
-                             DerivationAttr derivation, ArrayAttr parts) {
+                             DerivationAttr derivation, DenseI64ArrayAttr sizes,
+                             ArrayAttr parts) {
   if (!derivation)
     return;
-  printer << " " << stringifyDerivation(derivation.getValue()) << " of ";
+  printer << " " << stringifyDerivation(derivation.getValue());
+  if (sizes) {
+    printer << "(";
+    llvm::interleaveComma(sizes.asArrayRef(), printer);
+    printer << ")";
+  }
+  printer << " of ";
   printer.printAttributeWithoutType(parts);
+}
+
+//===----------------------------------------------------------------------===//
+// modes of pooling
+//===----------------------------------------------------------------------===//
+
+ParseResult heddle::parseModes(OpAsmParser &parser, ArrayAttr &modes) {
+  SmallVector<Attribute> names;
+  auto parseMode = [&]() -> ParseResult {
+    PoolingAttr mode;
+    if (parseKind(parser, mode, "a mode of pooling"))
+      return failure();
+    names.push_back(mode);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseMode))
+    return failure();
+  modes = parser.getBuilder().getArrayAttr(names);
+  return success();
+}
+
+void heddle::printModes(OpAsmPrinter &printer, Operation *, ArrayAttr modes) {
+  printer << "[";
+  llvm::interleaveComma(
+      modes.getAsRange<PoolingAttr>(), printer,
+      [&](PoolingAttr mode) { printer << stringifyPooling(mode.getValue()); });
+  printer << "]";
 }

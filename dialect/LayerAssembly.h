@@ -8,7 +8,9 @@
 //   positions ::= (`positions` `(` (`sinusoidal` `,` integer `,` layout
 //                                   | `learned` `,` value `,` integer) `)`)?
 //   ffn-weights ::= value `,` value (`,` value `,` value)?
-//   derivation ::= (keyword `of` `[` symbol (`,` symbol)* `]`)?
+//   derivation ::= (keyword (`(` integer (`,` integer)* `)`)?
+//                   `of` `[` symbol (`,` symbol)* `]`)?
+//   modes ::= `[` mode (`,` mode)* `]`
 //
 // A type is f16, or bf16 if none stands.
 //
@@ -72,9 +74,15 @@ void printFfnWeights(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 
 mlir::ParseResult parseDerivation(mlir::OpAsmParser &parser,
                                   DerivationAttr &derivation,
+                                  mlir::DenseI64ArrayAttr &sizes,
                                   mlir::ArrayAttr &parts);
 void printDerivation(mlir::OpAsmPrinter &printer, mlir::Operation *op,
-                     DerivationAttr derivation, mlir::ArrayAttr parts);
+                     DerivationAttr derivation, mlir::DenseI64ArrayAttr sizes,
+                     mlir::ArrayAttr parts);
+
+mlir::ParseResult parseModes(mlir::OpAsmParser &parser, mlir::ArrayAttr &modes);
+void printModes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                mlir::ArrayAttr modes);
 
 } // namespace heddle
 

@@ -39,6 +39,7 @@ namespace heddle {
 inline constexpr llvm::StringLiteral kFamilyAttr = "transformer.family";
 inline constexpr llvm::StringLiteral kSourceAttr = "transformer.source";
 inline constexpr llvm::StringLiteral kTasksAttr = "transformer.tasks";
+inline constexpr llvm::StringLiteral kTaskAttr = "transformer.task";
 inline constexpr llvm::StringLiteral kFormsAttr = "transformer.forms";
 inline constexpr llvm::StringLiteral kRoleAttr = "transformer.role";
 inline constexpr llvm::StringLiteral kDecoderAttr = "transformer.decoder";

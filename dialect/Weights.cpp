@@ -56,6 +56,8 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("expects at most one of a source, parts and zeros");
   if (bool(getDerivation()) != bool(getParts()))
     return emitOpError("expects a derivation exactly if it has parts");
+  if (getSizes() && !getDerivation())
+    return emitOpError("has numbers and expects a derivation");
   if (!isStored() && getTransposed())
     return emitOpError("has parts or zeros and cannot be transposed");
   // parameter_c6
@@ -129,9 +131,17 @@ static LogicalResult verifyColumns(ParameterOp op, RankedTensorType type,
   return success();
 }
 
+/// Numbers of `relative_buckets` that a table of so many rows has.
+static bool areBuckets(ArrayRef<int64_t> sizes, int64_t rows) {
+  constexpr int64_t farthest = 1 << 20;
+  return sizes.size() == 2 && sizes[0] >= 4 && sizes[0] % 4 == 0 &&
+         sizes[0] <= rows && sizes[1] > sizes[0] / 4 && sizes[1] <= farthest;
+}
+
 RankedTensorType ParameterOp::derivedType(Derivation derivation,
                                           ArrayRef<ParameterOp> parts,
-                                          int64_t length) {
+                                          int64_t length,
+                                          ArrayRef<int64_t> sizes) {
   bool isBias = derivation == Derivation::ColumnShiftedBias ||
                 derivation == Derivation::RowShiftedBias;
   if (parts.size() != (isBias ? 2 : 1))
@@ -143,6 +153,9 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
                       derivation == Derivation::ProductScales;
   if (type.getRank() != 2 || (isOfIntegers ? !matrix.isStoredAsIntegers()
                                            : !type.getElementType().isF32()))
+    return nullptr;
+  bool isOfBuckets = derivation == Derivation::RelativeBuckets;
+  if (sizes.empty() == isOfBuckets)
     return nullptr;
   Builder builder(type.getContext());
   auto vectorOf = [&](int64_t size) {
@@ -167,6 +180,10 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::AsBF16:
   case Derivation::AsF16:
     return type;
+  case Derivation::RelativeBuckets:
+    return areBuckets(sizes, type.getDimSize(0))
+               ? type.clone({type.getDimSize(1), 2 * sizes[1] + 1})
+               : nullptr;
   case Derivation::One:
   case Derivation::Multiplier:
     return vectorOf(1);
@@ -205,7 +222,8 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (derivation == Derivation::Columns)
     return verifyColumns(*this, type, parts);
   int64_t length = type.getRank() == 1 ? type.getDimSize(0) : 0;
-  if (type == derivedType(derivation, parts, length))
+  ArrayRef<int64_t> sizes = getSizes().value_or(ArrayRef<int64_t>());
+  if (type == derivedType(derivation, parts, length, sizes))
     return success();
   return emitOpError("of type ")
          << type << " cannot be the " << stringifyDerivation(derivation)

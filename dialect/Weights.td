@@ -52,7 +52,8 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"AsRowI8", 13, "as_row_i8">,
     I32EnumAttrCase<"AsBF16", 14, "as_bf16">,
     I32EnumAttrCase<"AsF16", 15, "as_f16">,
-    I32EnumAttrCase<"One", 16, "one">
+    I32EnumAttrCase<"One", 16, "one">,
+    I32EnumAttrCase<"RelativeBuckets", 17, "relative_buckets">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -86,10 +87,21 @@ def ParameterOp : Transformer_Op<"parameter",
     | `product_scales of [q]` | f32 [n] | 1 / (a m), n times; without a 1 / m |
     | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |
     | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |
+    | `relative_buckets(n, far) of [t]` | f32 [heads, 2 far + 1] | t[bucket(c - far), h] at [h, c] |
 
     q is a parameter of type i8 whose source is `intgemm8`: its integers as they
     are stored, with m their multiplier and a the `input_multiplier`. What these
     formulas are for is in `linear`. Each operation rounds to f32.
+
+    t [buckets, heads], with at least n buckets, has a bias for each bucket of
+    distances: bucket(r) of r = key - query is b(|r|), plus n / 2 if r > 0, and with
+    m = n / 4
+
+        b(r) = r                                              r < m
+               min(m + floor(ln(r / m) / ln(far / m) * m), 2 m - 1)   else
+
+    each operation in f32: T5's of both directions (arXiv:1910.10683, section 2.1).
+    A `lookup` at far + key - query limits distances to those of the table.
 
     `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
@@ -114,7 +126,8 @@ def ParameterOp : Transformer_Op<"parameter",
       `transposed` and either of the last two do not go together.
     - (C5) each part is a parameter declared before. `columns` has parts, with
       the leading dimensions of this one and widths that add up to its; other
-      derivations have the parts and types of the table.
+      derivations have the parts and types of the table. `relative_buckets` alone
+      has numbers: n, a multiple of 4, and far > n / 4.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth.
@@ -126,6 +139,7 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<Transformer_Source>:$source,
                        UnitAttr:$transposed,
                        OptionalAttr<Transformer_Derivation>:$derivation,
+                       OptionalAttr<DenseI64ArrayAttr>:$sizes,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
                        OptionalAttr<DenseI64ArrayAttr>:$packed,
@@ -133,7 +147,7 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
-        `` custom<Derivation>($derivation, $parts) (`zeros` $zeros^)?
+        `` custom<Derivation>($derivation, $sizes, $parts) (`zeros` $zeros^)?
         (`scaled` `by` $factor^)? (`packed` $packed^)?
         (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
   }];
@@ -145,6 +159,7 @@ def ParameterOp : Transformer_Op<"parameter",
             ::mlir::TypeAttr::get(type), source,
             transposed ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
             /*derivation=*/::heddle::DerivationAttr(),
+            /*sizes=*/::mlir::DenseI64ArrayAttr(),
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
             /*factor=*/::mlir::FloatAttr(),
             /*packed=*/::mlir::DenseI64ArrayAttr(),
@@ -167,10 +182,11 @@ def ParameterOp : Transformer_Op<"parameter",
     }
     /// The type of what `derivation`, which is not `columns`, makes of `parts`;
     /// null if they are not what it needs. `length` is that of product
-    /// scales.
+    /// scales, `sizes` are the numbers behind its name.
     static ::mlir::RankedTensorType
     derivedType(::heddle::Derivation derivation,
-                ::llvm::ArrayRef<ParameterOp> parts, int64_t length);
+                ::llvm::ArrayRef<ParameterOp> parts, int64_t length,
+                ::llvm::ArrayRef<int64_t> sizes = {});
     /// The shape before it was packed: that of the tensor in the checkpoint.
     ::llvm::SmallVector<int64_t> getLogicalShape();
   }];

@@ -247,7 +247,7 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     no model type is read: only interfaces and attributes.
 
     What the runtime calls has `transformer.role`: "encode", a function with forms
-    and no target; and of a decoder over ids, which `transformer.decoder` names,
+    and no target, or the task of a function with `transformer.task`; and of a decoder over ids, which `transformer.decoder` names,
     "full", "prepare", "step", "beam" or "chunk". fuse-choice adds "greedy" and
     "best".
 

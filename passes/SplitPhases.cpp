@@ -55,11 +55,13 @@ static Value targetOf(func::FuncOp function) {
   return {};
 }
 
-/// A function with forms is a whole decoder, over ids, or without a target the
-/// encoder.
+/// A function with forms is a whole decoder, over ids, or without a target what
+/// computes a task, or the encoder.
 static void setRoleOfFull(func::FuncOp function) {
   Value target = targetOf(function);
-  if (!target)
+  if (Attribute task = function->getAttr(kTaskAttr))
+    function->setAttr(kRoleAttr, task);
+  else if (!target)
     function->setAttr(kRoleAttr,
                       StringAttr::get(function.getContext(), "encode"));
   else if (getElementTypeOrSelf(target.getType()).isInteger())

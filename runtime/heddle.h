@@ -153,6 +153,9 @@ int heddle_model_has_tokenizer(const heddle_model *model);
    if there was nothing. Stays until the model is freed. */
 const char *heddle_model_tokenizer_problem(const heddle_model *model);
 
+/* Whether it has a task: "generate" or "embed". */
+int heddle_model_has_task(const heddle_model *model, const char *task);
+
 /* How many ids its source and its target vocabulary have. */
 int32_t heddle_model_source_vocabulary(const heddle_model *model);
 int32_t heddle_model_target_vocabulary(const heddle_model *model);
@@ -176,7 +179,7 @@ typedef struct heddle_setting {
   const char *name;
   /* What its value is called: "N"; NULL for "true" or "false". */
   const char *value;
-  /* "Search", "Samples", "Machine" or "Text". */
+  /* "Search", "Samples", "Vectors", "Machine" or "Text". */
   const char *group;
   /* What it does, and its default. */
   const char *help;
@@ -458,6 +461,42 @@ heddle_status heddle_translate_stream(heddle_session *session,
 heddle_status heddle_score_stream(heddle_session *session,
                                   const heddle_source *source,
                                   const heddle_sink *sink);
+
+/*===----------------------------------------------------------------------===*\
+|* Vectors
+\*===----------------------------------------------------------------------===*/
+
+/* Embeds texts with a model that does: f32 [count, width] in the order of the
+   inputs, for heddle_free. An empty text has a vector, too. Of what is said of
+   targets nothing is read. A text that is too long is cut, unless the setting
+   "no-truncate" says that it fails. An input that cannot be embedded fails the
+   call, which names it, unless the setting "on-error" is skip: then its row is
+   NaN. */
+heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
+                           size_t count, float **vectors, size_t *width);
+
+/* How many numbers a vector of a session has; fails if its model does not
+   embed. */
+heddle_status heddle_vector_width(const heddle_session *session, size_t *width);
+
+/* Takes the vectors of one input after the other, in order, valid during the
+   call; `values` is NULL if the input was skipped. What is not 0 cancels the
+   call, and no vector follows. One thread at a time. */
+typedef int (*heddle_vector_callback)(void *context, const float *values,
+                                      size_t width);
+
+/* As heddle_sink. A notice says what was cut or skipped. */
+typedef struct heddle_vector_sink {
+  void *context;
+  heddle_vector_callback vector;
+  heddle_flush_callback flush;
+  heddle_notice_callback notice;
+} heddle_vector_sink;
+
+/* As heddle_embed, of inputs without number. */
+heddle_status heddle_embed_stream(heddle_session *session,
+                                  const heddle_source *source,
+                                  const heddle_vector_sink *sink);
 
 /*===----------------------------------------------------------------------===*\
 |* Instruments

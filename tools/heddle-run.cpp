@@ -62,7 +62,7 @@ static Status run(const RunOptions &options, const std::string &carried,
     return writeLogits(options);
   if (!options.hidden.empty())
     return writeHiddenStates(options);
-  return printTranslations(options, output);
+  return printAnswers(options, output);
 }
 
 /// Occupies the standard descriptors that the caller closed, in a way that

@@ -167,11 +167,44 @@ static Error checkSource(DictionaryAttr source) {
   std::string where = "'" + kSourceAttr.str() + "'";
   if (Error error = checkCount(where, source, kVocabularyKey, most))
     return error;
-  if (source.get(kPositionsKey))
-    if (Error error = checkCount(where, source, kPositionsKey, kMostTokens))
-      return error;
+  for (StringRef key : {kPositionsKey, kTypesKey})
+    if (source.get(key))
+      if (Error error = checkCount(where, source, key, kMostTokens))
+        return error;
+  if (Attribute pad = source.get(kPadKey); pad && !isInRange(pad, 0, most))
+    return makeError(where + " of the module has '" + kPadKey +
+                     "' with the value " + formatAttribute(pad) +
+                     ", expected an i32 of at least 0");
   for (NamedAttribute entry : source)
-    if (entry.getName() != kVocabularyKey && entry.getName() != kPositionsKey)
+    if (!is_contained({kVocabularyKey, kPositionsKey, kTypesKey, kPadKey},
+                      entry.getName().strref()))
+      return makeError(where + " of the module has the unknown key '" +
+                       entry.getName().strref() + "'");
+  return Error::success();
+}
+
+static Error checkEmbed(DictionaryAttr task) {
+  std::string where = "the task '" + kEmbedTask.str() + "'";
+  if (task.get(kMaxTokensKey))
+    if (Error error = checkCount(where, task, kMaxTokensKey, kMostTokens))
+      return error;
+  Attribute prompts = task.get(kPromptsKey), prompt = task.get(kPromptKey);
+  auto texts = dyn_cast_or_null<DictionaryAttr>(prompts);
+  auto isText = [](NamedAttribute each) {
+    return isa<StringAttr>(each.getValue());
+  };
+  if (prompts && !(texts && all_of(texts, isText)))
+    return makeError(where + " of the module has '" + kPromptsKey +
+                     "' with the value " + formatAttribute(prompts) +
+                     ", expected a dictionary of strings");
+  auto name = dyn_cast_or_null<StringAttr>(prompt);
+  if (prompt && !(name && texts && texts.get(name)))
+    return makeError(where + " of the module has '" + kPromptKey +
+                     "' with the value " + formatAttribute(prompt) +
+                     ", expected the name of one of its prompts");
+  for (NamedAttribute entry : task)
+    if (!is_contained({kMaxTokensKey, kPromptsKey, kPromptKey},
+                      entry.getName().strref()))
       return makeError(where + " of the module has the unknown key '" +
                        entry.getName().strref() + "'");
   return Error::success();
@@ -217,12 +250,15 @@ Error checkModelAttributes(ModuleOp module) {
     return tasks.takeError();
   for (NamedAttribute entry : *tasks) {
     auto task = dyn_cast<DictionaryAttr>(entry.getValue());
-    if (!task || entry.getName() != kGenerateTask)
+    auto check = entry.getName() == kGenerateTask ? checkGenerate
+                 : entry.getName() == kEmbedTask  ? checkEmbed
+                                                  : nullptr;
+    if (!task || !check)
       return makeError("'" + kTasksAttr + "' of the module has the task '" +
                        entry.getName().strref() + "' with the value " +
                        formatAttribute(entry.getValue()) +
-                       " (supported: generate, a dictionary)");
-    if (Error error = checkGenerate(task))
+                       " (supported: generate and embed, dictionaries)");
+    if (Error error = check(task))
       return error;
   }
   return Error::success();

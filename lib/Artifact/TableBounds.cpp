@@ -67,33 +67,58 @@ static StringRef argumentName(Value value) {
   return name ? name.getValue() : "";
 }
 
-/// The vocabulary that the runtime takes ids from: that of the source only
-/// if they are as long as it. Empty for values that are no such ids.
-static StringRef vocabularyOf(Value ids) {
+/// Which numbers of a side's attributes add up to a limit of ids, and what
+/// counts beside them.
+struct IdLimit {
+  bool isOfSource;
+  SmallVector<StringRef, 2> keys;
+  int64_t more = 0;
+};
+
+/// The limit of the ids that the runtime gives as `ids`; none for values that
+/// are no such ids. A vocabulary is the source's only if ids are as long as it.
+static std::optional<IdLimit> limitOf(Value ids) {
   StringRef name = argumentName(ids);
-  if (name == "candidates")
-    return "target";
   int64_t last = cast<ShapedType>(ids.getType()).getRank() - 1;
+  if (name == "candidates")
+    return IdLimit{/*isOfSource=*/false, {kVocabularyKey}};
+  if (name == "types")
+    return IdLimit{/*isOfSource=*/true, {kTypesKey}};
+  // Those of padding are `pad`, the first one's is one more.
+  if (name == "source_positions")
+    return IdLimit{/*isOfSource=*/true, {kPositionsKey, kPadKey}, 1};
   if (name != "ids" || last < 0)
-    return "";
+    return std::nullopt;
   StringAttr dim = nameOfArgumentDim(cast<BlockArgument>(ids), last);
-  return dim && dim.getValue() == "source" ? "source" : "target";
+  return IdLimit{dim && dim.getValue() == "source", {kVocabularyKey}};
 }
 
 static llvm::Error checkIds(EmbeddingOp op, ModuleOp module) {
-  StringRef side = vocabularyOf(op.getIds());
-  if (side.empty())
+  std::optional<IdLimit> limit = limitOf(op.getIds());
+  if (!limit)
     return makeError("@" + functionOf(op) + " looks up rows of a table by " +
                      "values without a known limit (expected the argument " +
-                     "'ids' or 'candidates')");
-  Side known = sideOf(module, side == "source");
-  std::optional<int64_t> vocabulary = known.find(kVocabularyKey);
-  if (!vocabulary || *vocabulary <= rowsOf(op.getTable()))
+                     "'ids', 'candidates', 'types' or 'source_positions')");
+  Side known = sideOf(module, limit->isOfSource);
+  int64_t rows = rowsOf(op.getTable()), sum = limit->more;
+  std::string found;
+  for (StringRef key : limit->keys) {
+    std::optional<int64_t> value = known.find(key);
+    // Without a vocabulary there is no such side.
+    if (!value && key == kVocabularyKey)
+      return llvm::Error::success();
+    if (!value)
+      return makeError(known.name + " has no '" + key + "', but @" +
+                       functionOf(op) + " looks such ids up in a table");
+    sum += *value;
+    found += (found.empty() ? " has '" : " and '") + key.str() +
+             "' with the value " + std::to_string(*value);
+  }
+  if (sum <= rows)
     return llvm::Error::success();
-  return makeError(known.name + " has 'vocabulary' with the value " +
-                   llvm::Twine(*vocabulary) + ", but @" + functionOf(op) +
-                   " looks such ids up in a table of " +
-                   llvm::Twine(rowsOf(op.getTable())) + " rows");
+  return makeError(known.name + found + ", but @" + functionOf(op) +
+                   " looks such ids up in a table of " + llvm::Twine(rows) +
+                   " rows");
 }
 
 /// Positions that the runtime gives, or those along dimension 1 of `rows`, stay

@@ -207,7 +207,7 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitCache(append, append.getPositions());
   if (auto fill = dyn_cast<CacheFillOp>(op))
     return visitCache(fill, fill.getLengths());
-  if (isa<LastRowsOp>(op))
+  if (isa<LastRowsOp, PoolOp>(op))
     return meetAll(op, SmallVector<Value>(op->getOperands()), 0);
   SmallVector<Value> operands(op->getOperands());
   int64_t rank = cast<ShapedType>(first.getType()).getRank();

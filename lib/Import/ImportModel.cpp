@@ -73,9 +73,10 @@ static Expected<ImportedModel> importByKind(StringRef path,
   if (!options.weights.empty())
     return makeError("'" + path + "' is a folder with weights of its own, so " +
                      "'" + options.weights + "' has no use");
-  SmallString<128> config = path;
+  SmallString<128> config = path, modules = path;
   sys::path::append(config, "config.json");
-  if (sys::fs::exists(config))
+  sys::path::append(modules, "modules.json");
+  if (sys::fs::exists(config) || sys::fs::exists(modules))
     return importHuggingFaceFolder(path, context, options);
   if (isMarianFolder(path) && options.randomSeed)
     return makeError("'" + path +

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/LayerBuilder.h"
+#include "dialect/Arith.h"
 #include "lib/Support/Error.h"
 #include <cmath>
 
@@ -34,13 +35,9 @@ Error LayerBuilder::takeError() const {
   return failure.empty() ? Error::success() : makeError(failure);
 }
 
-SmallVector<Value> LayerBuilder::beginFunction(StringRef name,
-                                               ArrayRef<Argument> arguments,
-                                               StringRef resultName,
-                                               int64_t resultWidth,
-                                               ArrayRef<StringRef> forms) {
+SmallVector<Value> LayerBuilder::beginFunction(const Function &description) {
   SmallVector<Type> types;
-  for (const Argument &argument : arguments) {
+  for (const Argument &argument : description.arguments) {
     SmallVector<int64_t> shape(argument.dims.size(), ShapedType::kDynamic);
     if (argument.width)
       shape.push_back(argument.width);
@@ -48,18 +45,23 @@ SmallVector<Value> LayerBuilder::beginFunction(StringRef name,
                                   : Type(builder.getI32Type());
     types.push_back(RankedTensorType::get(shape, element));
   }
-  Type result = RankedTensorType::get(
-      {ShapedType::kDynamic, ShapedType::kDynamic, resultWidth},
-      builder.getF32Type());
+  SmallVector<int64_t> shape(description.task.empty() ? 2 : 1,
+                             ShapedType::kDynamic);
+  shape.push_back(description.resultWidth);
+  Type result = RankedTensorType::get(shape, builder.getF32Type());
 
   builder.setInsertionPointToEnd(module.getBody());
+  StringRef name = description.name;
   function = func::FuncOp::create(builder, nameLoc(name), name,
                                   builder.getFunctionType(types, result));
   function.setPrivate();
-  function->setAttr(kFormsAttr, builder.getStrArrayAttr(forms));
-  function.setResultAttr(0, kNameAttr, builder.getStringAttr(resultName));
+  function->setAttr(kFormsAttr, builder.getStrArrayAttr(description.forms));
+  if (!description.task.empty())
+    function->setAttr(kTaskAttr, builder.getStringAttr(description.task));
+  function.setResultAttr(0, kNameAttr,
+                         builder.getStringAttr(description.resultName));
   Block *body = function.addEntryBlock();
-  for (auto [index, argument] : enumerate(arguments)) {
+  for (auto [index, argument] : enumerate(description.arguments)) {
     function.setArgAttr(index, kNameAttr, builder.getStringAttr(argument.name));
     function.setArgAttr(index, kDimsAttr,
                         builder.getStrArrayAttr(argument.dims));
@@ -73,11 +75,13 @@ SmallVector<Value> LayerBuilder::beginFunction(StringRef name,
 
 SmallVector<Value> LayerBuilder::beginDecode(int64_t width,
                                              int64_t vocabulary) {
-  return beginFunction("decode",
-                       {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
-                        {"memory", {"batch", "source"}, width},
-                        {"lengths", {"batch"}}},
-                       "logits", vocabulary, {"full", "step", "chunk"});
+  return beginFunction({"decode",
+                        {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
+                         {"memory", {"batch", "source"}, width},
+                         {"lengths", {"batch"}}},
+                        "logits",
+                        vocabulary,
+                        {"full", "step", "chunk"}});
 }
 
 void LayerBuilder::endFunction(Value result) {
@@ -200,6 +204,28 @@ Value LayerBuilder::weight(const Parameter &parameter) {
       parameter.symbol);
 }
 
+Value LayerBuilder::relativeBuckets(const Parameter &table, int64_t buckets,
+                                    int64_t far) {
+  std::string symbol = table.symbol + ".distances";
+  auto spread = symbols.lookup<ParameterOp>(symbol);
+  if (!spread) {
+    declare(table);
+    auto type = RankedTensorType::get({table.shape[1], 2 * far + 1},
+                                      builder.getF32Type());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(symbols.lookup(table.symbol));
+    spread = ParameterOp::create(builder, nameLoc(table.name), symbol, type,
+                                 SourceAttr(), /*transposed=*/false);
+    spread.setDerivation(Derivation::RelativeBuckets);
+    spread.setSizesAttr(builder.getDenseI64ArrayAttr({buckets, far}));
+    spread.setPartsAttr(builder.getArrayAttr(
+        FlatSymbolRefAttr::get(builder.getContext(), table.symbol)));
+    symbols.insert(spread);
+  }
+  return WeightOp::create(builder, nameLoc(table.name), spread.getTensorType(),
+                          symbol);
+}
+
 Value LayerBuilder::embedding(Value ids, Value table, float scale) {
   return EmbeddingOp::create(builder, table.getLoc(), ids, table,
                              /*destination=*/Value(),
@@ -232,10 +258,28 @@ Value LayerBuilder::activation(ActivationKind kind, Value input) {
       .getOutput();
 }
 
-Value LayerBuilder::layerNorm(Value input, Value gamma, Value beta,
-                              float epsilon) {
-  return NormOp::create(builder, gamma.getLoc(), NormKind::Layer, input, gamma,
-                        beta, /*destination=*/Value(), APFloat(epsilon))
+Value LayerBuilder::norm(const Norm &norm, Value input) {
+  return NormOp::create(builder, norm.gamma.getLoc(), norm.kind, input,
+                        norm.gamma, norm.beta, /*destination=*/Value(),
+                        APFloat(norm.epsilon))
+      .getOutput();
+}
+
+Value LayerBuilder::normalize(Value input, float epsilon) {
+  return NormalizeOp::create(builder, input.getLoc(), input,
+                             /*destination=*/Value(),
+                             builder.getF32FloatAttr(epsilon))
+      .getOutput();
+}
+
+Value LayerBuilder::pool(ArrayRef<Pooling> modes, Value input, Value lengths,
+                         Value first) {
+  SmallVector<Attribute> attributes;
+  for (Pooling mode : modes)
+    attributes.push_back(PoolingAttr::get(builder.getContext(), mode));
+  return PoolOp::create(builder, input.getLoc(), input, lengths, first,
+                        /*destination=*/Value(),
+                        builder.getArrayAttr(attributes))
       .getOutput();
 }
 
@@ -270,18 +314,42 @@ Value LayerBuilder::candidateLogits(Value input, Value rows, Value bias,
       .getOutput();
 }
 
-Value LayerBuilder::attention(StringRef name, Value query, Value key,
-                              Value value, Value mask, int64_t heads) {
-  int64_t width = cast<RankedTensorType>(query.getType()).getDimSize(2) / heads;
-  float scale = 1.0 / std::sqrt(double(width));
+Value LayerBuilder::attention(StringRef name, const Attention &attention) {
+  int64_t width =
+      cast<RankedTensorType>(attention.query.getType()).getDimSize(2) /
+      attention.heads;
   AttentionSpec spec;
-  spec.query = query;
-  spec.key = key;
-  spec.value = value;
-  spec.mask = mask;
-  spec.heads = heads;
-  spec.scale = builder.getF32FloatAttr(scale);
-  return AttentionOp::create(builder, nameLoc(name), spec).getOutput();
+  spec.query = attention.query;
+  spec.key = attention.key;
+  spec.value = attention.value;
+  spec.mask = attention.mask;
+  spec.heads = attention.heads;
+  if (attention.kvHeads != 0)
+    spec.kvHeads = builder.getI64IntegerAttr(attention.kvHeads);
+  spec.scale = builder.getF32FloatAttr(
+      attention.scale.value_or(1.0 / std::sqrt(double(width))));
+  auto op = AttentionOp::create(builder, nameLoc(name), spec);
+  if (attention.biases)
+    addBiases(op, attention.biases);
+  return op.getOutput();
+}
+
+/// The score region of biases by distance.
+void LayerBuilder::addBiases(AttentionOp op, Value biases) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = biases.getLoc();
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  Block *block =
+      builder.createBlock(&op.getScore(), {}, {f32, i32, i32, i32, i32},
+                          SmallVector<Location>(5, loc));
+  Value score = block->getArgument(0), head = block->getArgument(2),
+        query = block->getArgument(3), key = block->getArgument(4);
+  Arith arith(builder, loc);
+  int64_t far = cast<ShapedType>(biases.getType()).getDimSize(1) / 2;
+  Value place = arith.add(arith.sub(key, query), arith.i32(far));
+  Value bias =
+      LookupOp::create(builder, loc, f32, biases, ValueRange{head, place});
+  YieldOp::create(builder, loc, arith.add(score, bias));
 }
 
 Value LayerBuilder::causalMask() {

@@ -36,19 +36,25 @@ public:
   /// dynamic dimensions.
   struct Argument {
     llvm::StringRef name;
-    llvm::ArrayRef<llvm::StringRef> dims;
+    llvm::SmallVector<llvm::StringRef, 2> dims;
     /// 0 for i32 ids and lengths; else f32 with this last dimension.
     int64_t width = 0;
     bool isTarget = false;
   };
 
-  /// Begins a private function with one f32 result [?, ?, resultWidth] (a
-  /// dynamic width is kDynamic), compiled in these forms. Returns its
-  /// arguments.
-  llvm::SmallVector<mlir::Value>
-  beginFunction(llvm::StringRef name, llvm::ArrayRef<Argument> arguments,
-                llvm::StringRef resultName, int64_t resultWidth,
-                llvm::ArrayRef<llvm::StringRef> forms);
+  /// A private function with one f32 result [?, ?, resultWidth] (a dynamic
+  /// width is kDynamic), compiled in these forms.
+  struct Function {
+    llvm::StringRef name;
+    llvm::SmallVector<Argument> arguments;
+    llvm::StringRef resultName;
+    int64_t resultWidth;
+    llvm::SmallVector<llvm::StringRef> forms = {"full"};
+    /// The task that it computes: a result for each source, [?, resultWidth].
+    llvm::StringRef task = {};
+  };
+  /// Begins it and returns its arguments.
+  llvm::SmallVector<mlir::Value> beginFunction(const Function &description);
   /// Begins @decode, whose memory has this width: the ids of targets, the
   /// memory and the lengths of sources give logits.
   llvm::SmallVector<mlir::Value> beginDecode(int64_t width, int64_t vocabulary);
@@ -74,6 +80,10 @@ public:
     std::optional<float> inputMultiplier = std::nullopt;
   };
   mlir::Value weight(const Parameter &parameter);
+  /// The biases of distances that a table [buckets, heads] has as T5's buckets,
+  /// f32 [heads, 2 far + 1]: `relative_buckets` of ParameterOp.
+  mlir::Value relativeBuckets(const Parameter &table, int64_t buckets,
+                              int64_t far);
 
   /// Layers; the ops' descriptions in the dialect have the formulas and shapes.
   mlir::Value embedding(mlir::Value ids, mlir::Value table, float scale = 1);
@@ -82,8 +92,19 @@ public:
                                int64_t offset);
   mlir::Value linear(mlir::Value input, mlir::Value weight, mlir::Value bias);
   mlir::Value activation(ActivationKind kind, mlir::Value input);
-  mlir::Value layerNorm(mlir::Value input, mlir::Value gamma, mlir::Value beta,
-                        float epsilon);
+  /// `beta` may be null.
+  struct Norm {
+    NormKind kind;
+    mlir::Value gamma, beta;
+    float epsilon;
+  };
+  mlir::Value norm(const Norm &norm, mlir::Value input);
+  /// Vectors of length 1, or divided by epsilon if they are shorter than it.
+  mlir::Value normalize(mlir::Value input, float epsilon);
+  /// One vector for each sequence, of its positions from `first` on, which may
+  /// be null.
+  mlir::Value pool(llvm::ArrayRef<Pooling> modes, mlir::Value input,
+                   mlir::Value lengths, mlir::Value first);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value recurrence(mlir::Value forget, mlir::Value value);
   mlir::Value takeRows(mlir::Value input, mlir::Value tokens);
@@ -91,10 +112,19 @@ public:
   mlir::Value candidateLogits(mlir::Value input, mlir::Value rows,
                               mlir::Value bias, mlir::Value counts);
 
-  /// Softmax attention, scaled by 1 / sqrt(width of a head).
-  mlir::Value attention(llvm::StringRef name, mlir::Value query,
-                        mlir::Value key, mlir::Value value, mlir::Value mask,
-                        int64_t heads);
+  /// Softmax attention; a mask or biases may be null.
+  struct Attention {
+    mlir::Value query, key, value, mask;
+    int64_t heads;
+    /// Of keys and values; 0 for `heads`.
+    int64_t kvHeads = 0;
+    /// 1 / sqrt(width of a head) without it.
+    std::optional<float> scale = {};
+    /// f32 [heads, 2 far + 1], added to scores: at far + key - query, or
+    /// at the nearest end.
+    mlir::Value biases = {};
+  };
+  mlir::Value attention(llvm::StringRef name, const Attention &attention);
   mlir::Value causalMask();
   mlir::Value paddingMask(mlir::Value lengths);
   mlir::Value windowMask(int64_t left, int64_t right);
@@ -110,6 +140,7 @@ public:
 
 private:
   mlir::Location nameLoc(llvm::StringRef name);
+  void addBiases(AttentionOp op, mlir::Value biases);
   /// Declares the parameter behind those that exist, or checks that an equal
   /// one does.
   void declare(const Parameter &parameter);

@@ -17,20 +17,33 @@ DictionaryAttr findTask(ModuleOp module, StringRef name) {
   return tasks ? tasks.getAs<DictionaryAttr>(name) : DictionaryAttr();
 }
 
-void setTasks(ModuleOp module, const GeneratingModel &model) {
+void setSource(ModuleOp module, const SourceAttributes &source) {
   Builder builder(module.getContext());
-  NamedAttrList source, task(model.settings);
-  auto set = [&](NamedAttrList &into, StringRef key, int64_t value) {
-    into.set(key, builder.getI32IntegerAttr(int32_t(value)));
+  NamedAttrList attributes;
+  auto set = [&](StringRef key, std::optional<int64_t> value) {
+    if (value)
+      attributes.set(key, builder.getI32IntegerAttr(int32_t(*value)));
   };
-  set(source, kVocabularyKey, model.sourceVocabulary);
-  if (model.sourcePositions)
-    set(source, kPositionsKey, *model.sourcePositions);
-  set(task, kVocabularyKey, model.targetVocabulary);
-  module->setAttr(kSourceAttr, source.getDictionary(module.getContext()));
-  module->setAttr(kTasksAttr,
-                  builder.getDictionaryAttr(builder.getNamedAttr(
-                      kGenerateTask, task.getDictionary(module.getContext()))));
+  set(kVocabularyKey, source.vocabulary);
+  set(kPositionsKey, source.positions);
+  set(kTypesKey, source.types);
+  set(kPadKey, source.pad);
+  module->setAttr(kSourceAttr, attributes.getDictionary(module.getContext()));
+}
+
+void setTask(ModuleOp module, StringRef name, DictionaryAttr settings) {
+  NamedAttrList tasks(module->getAttrOfType<DictionaryAttr>(kTasksAttr));
+  tasks.set(name, settings);
+  module->setAttr(kTasksAttr, tasks.getDictionary(module.getContext()));
+}
+
+void setTasks(ModuleOp module, const GeneratingModel &model) {
+  setSource(module, {model.sourceVocabulary, model.sourcePositions});
+  NamedAttrList task(model.settings);
+  task.set(kVocabularyKey,
+           Builder(module.getContext())
+               .getI32IntegerAttr(int32_t(model.targetVocabulary)));
+  setTask(module, kGenerateTask, task.getDictionary(module.getContext()));
 }
 
 } // namespace heddle

@@ -8,14 +8,34 @@
 
 namespace heddle {
 
-/// The one task that needs a decoder.
-inline constexpr llvm::StringLiteral kGenerateTask = "generate";
-/// Keys of `transformer.source`; the first is one of tasks, too.
+/// Tasks: the first needs a decoder, the other a function of its own.
+inline constexpr llvm::StringLiteral kGenerateTask = "generate",
+                                     kEmbedTask = "embed";
+/// Keys of `transformer.source`; the first is one of the task `generate`, too.
+/// `types` says how many types of tokens there are, `pad` which token has no
+/// position if positions are counted from ids.
 inline constexpr llvm::StringLiteral kVocabularyKey = "vocabulary",
-                                     kPositionsKey = "positions";
+                                     kPositionsKey = "positions",
+                                     kTypesKey = "types", kPadKey = "pad";
+/// Keys of the task `embed`: the most tokens of a text, texts that may stand in
+/// front of it, by name, and the name of the one that does by default.
+inline constexpr llvm::StringLiteral kMaxTokensKey = "max_tokens",
+                                     kPromptsKey = "prompts",
+                                     kPromptKey = "prompt";
 
 /// A task of `transformer.tasks`; null if the module does not have it.
 mlir::DictionaryAttr findTask(mlir::ModuleOp module, llvm::StringRef name);
+
+/// What a model reads: the attribute `transformer.source`.
+struct SourceAttributes {
+  int64_t vocabulary = 0;
+  std::optional<int64_t> positions = {}, types = {}, pad = {};
+};
+void setSource(mlir::ModuleOp module, const SourceAttributes &source);
+
+/// Adds a task with its settings.
+void setTask(mlir::ModuleOp module, llvm::StringRef name,
+             mlir::DictionaryAttr settings);
 
 /// What a model reads and writes: the attributes of a module that generates.
 struct GeneratingModel {

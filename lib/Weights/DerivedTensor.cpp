@@ -82,6 +82,33 @@ static StoredTensor fakeQuantize(const StoredTensor &tensor, Axis axis) {
   return tensor.fakeQuantizedBy(scalesOf(tensor, axis), axis);
 }
 
+/// T5's bucket of a distance in one of two directions, see ParameterOp.
+static int64_t bucketOf(int64_t distance, int64_t buckets, int64_t far) {
+  int64_t side = buckets / 2, exact = side / 2;
+  int64_t first = distance > 0 ? side : 0, away = std::abs(distance);
+  if (away < exact)
+    return first + away;
+  float ratio = std::log(float(away) / float(exact)) /
+                float(std::log(double(far) / double(exact)));
+  int64_t beyond = int64_t(ratio * float(side - exact));
+  return first + std::min(exact + beyond, side - 1);
+}
+
+/// A row for each head: its bias at distances from -far to far.
+static StoredTensor spreadBuckets(const StoredTensor &table,
+                                  ArrayRef<int64_t> sizes) {
+  int64_t far = sizes[1], heads = int64_t(table.getColumns());
+  int64_t columns = 2 * far + 1;
+  std::vector<float> biases(table.getRows() * uint64_t(heads)),
+      values(size_t(heads * columns));
+  table.decodeRows(0, table.getRows(), biases);
+  for (int64_t head = 0; head < heads; ++head)
+    for (int64_t column = 0; column < columns; ++column)
+      values[size_t(head * columns + column)] =
+          biases[size_t(bucketOf(column - far, sizes[0], far) * heads + head)];
+  return StoredTensor::fromValues(std::move(values), uint64_t(heads));
+}
+
 StoredTensor deriveTensor(ParameterOp parameter,
                           std::vector<StoredTensor> parts) {
   SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
@@ -107,6 +134,8 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
   case Derivation::RowScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Rows));
+  case Derivation::RelativeBuckets:
+    return spreadBuckets(matrix, *parameter.getSizes());
   case Derivation::One:
     return StoredTensor::fromValues({1.0f});
   case Derivation::Multiplier:

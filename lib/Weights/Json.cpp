@@ -98,16 +98,32 @@ static Expected<json::Value> parseJson(StringRef text) {
   return json::parse(joinSurrogates(text));
 }
 
-Expected<json::Object> parseJsonObject(StringRef text, StringRef file) {
+static Expected<json::Value> parseChecked(StringRef text, StringRef file) {
   if (Error error = checkStructure(text, file))
     return std::move(error);
   Expected<json::Value> value = parseJson(text);
   if (!value)
     return makeError("'" + file +
                      "' is not valid JSON: " + toString(value.takeError()));
+  return value;
+}
+
+Expected<json::Object> parseJsonObject(StringRef text, StringRef file) {
+  Expected<json::Value> value = parseChecked(text, file);
+  if (!value)
+    return value.takeError();
   if (json::Object *object = value->getAsObject())
     return std::move(*object);
   return makeError("'" + file + "' is not a JSON object");
+}
+
+Expected<json::Array> parseJsonArray(StringRef text, StringRef file) {
+  Expected<json::Value> value = parseChecked(text, file);
+  if (!value)
+    return value.takeError();
+  if (json::Array *array = value->getAsArray())
+    return std::move(*array);
+  return makeError("'" + file + "' is not a JSON list");
 }
 
 std::vector<std::string> listJsonKeys(StringRef text, StringRef field) {

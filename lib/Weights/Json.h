@@ -24,6 +24,10 @@ inline constexpr unsigned kMaxJsonDepth = 64;
 llvm::Expected<llvm::json::Object> parseJsonObject(llvm::StringRef text,
                                                    llvm::StringRef file);
 
+/// The same of a list.
+llvm::Expected<llvm::json::Array> parseJsonArray(llvm::StringRef text,
+                                                 llvm::StringRef file);
+
 /// The keys of an object, which llvm::json does not keep in order, in the order
 /// of the text that parseJsonObject has read: of the outermost object, or of
 /// the object that it has in `field`.

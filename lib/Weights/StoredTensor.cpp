@@ -112,9 +112,11 @@ StoredTensor StoredTensor::zeros(ArrayRef<int64_t> shape) {
   return tensor;
 }
 
-StoredTensor StoredTensor::fromValues(std::vector<float> values) {
+StoredTensor StoredTensor::fromValues(std::vector<float> values,
+                                      uint64_t rows) {
   StoredTensor tensor;
-  tensor.columns = values.size();
+  tensor.rows = rows;
+  tensor.columns = values.size() / rows;
   tensor.computed = std::make_shared<std::vector<float>>(std::move(values));
   return tensor;
 }
@@ -225,7 +227,9 @@ void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
   if (!bytes.empty()) {
     decodeStored(first, count, values, stride);
   } else if (parts.empty() && computed) {
-    std::copy(computed->begin(), computed->end(), values);
+    for (uint64_t r = 0; r < count; ++r)
+      std::copy_n(computed->begin() + int64_t((first + r) * columns), columns,
+                  values + r * stride);
   } else if (parts.empty()) {
     for (uint64_t r = 0; r < count; ++r)
       std::fill_n(values + r * stride, columns, 0.0f);

@@ -35,8 +35,8 @@ public:
   /// The columns of all parts, which are not none and have equally many rows.
   static StoredTensor concatenate(std::vector<StoredTensor> parts);
 
-  /// A vector of computed values.
-  static StoredTensor fromValues(std::vector<float> values);
+  /// Computed values, a vector or so many rows.
+  static StoredTensor fromValues(std::vector<float> values, uint64_t rows = 1);
 
   /// The tensor times `factor`; each product is rounded to f32.
   StoredTensor scaledBy(float factor) const;
@@ -83,7 +83,7 @@ private:
   /// Where the bytes stand in a file; empty for zeros and for what is made.
   llvm::StringRef bytes;
   std::vector<StoredTensor> parts;
-  /// The values of a vector, or the scales that quantise the only part.
+  /// Computed values, or the scales that quantise the only part.
   std::shared_ptr<const std::vector<float>> computed;
   Axis axis = Axis::Columns;
   /// Whether integers are multiplied by these.

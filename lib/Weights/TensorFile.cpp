@@ -7,6 +7,7 @@
 
 #include "lib/Weights/TensorFile.h"
 #include "lib/Support/Error.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -47,9 +48,19 @@ Expected<TensorFile> TensorFile::create(std::unique_ptr<MemoryBuffer> buffer,
       return makeError("'" + buffer->getBufferIdentifier() +
                        "' has the tensor '" + tensor.name + "' twice");
   file.buffer = std::move(buffer);
+  file.name = sys::path::filename(file.getPath()).str();
   file.tensors = std::move(tensors);
   file.prepareBytes = std::move(prepare);
   return file;
+}
+
+void TensorFile::addPrefix(StringRef prefix) {
+  name = prefix.str() + name;
+  indices.clear();
+  for (auto [index, tensor] : enumerate(tensors)) {
+    tensor.name = prefix.str() + tensor.name;
+    indices[tensor.name] = index;
+  }
 }
 
 const TensorInfo *TensorFile::find(StringRef name) const {

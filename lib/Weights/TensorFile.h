@@ -59,7 +59,12 @@ public:
   create(std::unique_ptr<llvm::MemoryBuffer> buffer,
          std::vector<TensorInfo> tensors, Prepare prepare = {});
 
+  /// Puts a prefix in front of the names of all tensors, and of the file.
+  void addPrefix(llvm::StringRef prefix);
+
   llvm::StringRef getPath() const { return buffer->getBufferIdentifier(); }
+  /// What parameters know it by: its name without folders, behind the prefix.
+  llvm::StringRef getName() const { return name; }
   /// The bytes of a tensor are there once `prepare` had no failure for it.
   llvm::StringRef getBytes() const { return buffer->getBuffer(); }
   llvm::ArrayRef<TensorInfo> getTensors() const { return tensors; }
@@ -76,6 +81,7 @@ private:
   TensorFile() = default;
 
   std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::string name;
   Prepare prepareBytes;
   std::vector<TensorInfo> tensors;
   llvm::StringMap<size_t> indices;

@@ -19,14 +19,9 @@ using namespace llvm;
 
 namespace heddle {
 
-/// The name that parameters know a file by.
-static StringRef getFileName(const TensorFile &file) {
-  return sys::path::filename(file.getPath());
-}
-
 Error WeightSource::add(TensorFile file) {
   for (const TensorFile &other : files)
-    if (getFileName(other) == getFileName(file))
+    if (other.getName() == file.getName())
       return makeError("'" + file.getPath() + "' and '" + other.getPath() +
                        "' have the same name");
   for (const TensorInfo &tensor : file.getTensors())
@@ -63,24 +58,28 @@ readIndex(StringRef path, StringRef extension) {
   return files;
 }
 
-Error WeightSource::addShard(StringRef path) {
+Error WeightSource::addShard(StringRef path, StringRef prefix) {
+  auto addFile = [&](TensorFile file) {
+    file.addPrefix(prefix);
+    return add(std::move(file));
+  };
   auto buffer = mapFile(path);
   if (!buffer)
     return buffer.takeError();
   if (path.ends_with(".safetensors")) {
     Expected<TensorFile> file = readSafetensorsFile(std::move(*buffer));
-    return file ? add(std::move(*file)) : file.takeError();
+    return file ? addFile(std::move(*file)) : file.takeError();
   }
   auto tables = readTorchFile(std::move(*buffer));
   if (!tables)
     return tables.takeError();
   for (TensorFile &file : *tables)
-    if (Error error = add(std::move(file)))
+    if (Error error = addFile(std::move(file)))
       return error;
   return Error::success();
 }
 
-Error WeightSource::addHuggingFaceFolder(StringRef folder) {
+Error WeightSource::addHuggingFaceFolder(StringRef folder, StringRef prefix) {
   auto inFolder = [&](const Twine &name) {
     SmallString<128> path = folder;
     sys::path::append(path, name);
@@ -90,7 +89,7 @@ Error WeightSource::addHuggingFaceFolder(StringRef folder) {
     SmallString<128> path = inFolder(whole),
                      index = inFolder(whole + ".index.json");
     if (sys::fs::exists(path))
-      return addShard(path);
+      return addShard(path, prefix);
     if (!sys::fs::exists(index))
       continue;
     auto expected = readIndex(index, sys::path::extension(whole));
@@ -98,11 +97,11 @@ Error WeightSource::addHuggingFaceFolder(StringRef folder) {
       return expected.takeError();
     for (const auto &[name, tensors] : *expected) {
       SmallString<128> shard = inFolder(name);
-      if (Error error = addShard(shard))
+      if (Error error = addShard(shard, prefix))
         return error;
       for (const std::string &tensor : tensors)
-        if (std::optional<Entry> entry = find(tensor);
-            !entry || !entry->file.starts_with(name))
+        if (std::optional<Entry> entry = find(prefix.str() + tensor);
+            !entry || !entry->file.starts_with(prefix.str() + name))
           return makeError("'" + shard + "' has no tensor '" + tensor +
                            "', which '" + index + "' puts there");
     }
@@ -116,13 +115,13 @@ Error WeightSource::addHuggingFaceFolder(StringRef folder) {
 std::optional<WeightSource::Entry> WeightSource::find(StringRef name) const {
   for (const TensorFile &file : files)
     if (const TensorInfo *tensor = file.find(name))
-      return Entry{getFileName(file), tensor};
+      return Entry{file.getName(), tensor};
   return std::nullopt;
 }
 
 Error WeightSource::prepare(const Entry &entry) const {
   for (const TensorFile &file : files)
-    if (getFileName(file) == entry.file)
+    if (file.getName() == entry.file)
       return file.prepare(entry.tensor->offset);
   return Error::success();
 }
@@ -153,7 +152,7 @@ Expected<StoredTensor> WeightSource::openStored(ParameterOp parameter) const {
   if (!source)
     return makeError("parameter '" + name + "' has no source");
   for (const TensorFile &file : files) {
-    if (getFileName(file) != source->getFile())
+    if (file.getName() != source->getFile())
       continue;
     Expected<StoredTensor> stored = StoredTensor::create(
         name, parameter.getLogicalShape(), source->getEncoding(),

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-/// Files of tensors; parameters refer to a file by its name without folders.
+/// Files of tensors; parameters refer to a file by its name (TensorFile.h).
 /// Owns the maps of the files. Immutable once the files are added.
 class WeightSource {
 public:
@@ -30,8 +30,10 @@ public:
 
   /// Adds the weights of a Hugging Face folder: `model.safetensors`, or else
   /// the files that `model.safetensors.index.json` lists, or else
-  /// `pytorch_model.bin`, or else those of `pytorch_model.bin.index.json`.
-  llvm::Error addHuggingFaceFolder(llvm::StringRef folder);
+  /// `pytorch_model.bin`, or else those of `pytorch_model.bin.index.json`. A
+  /// prefix tells the tensors of several folders apart.
+  llvm::Error addHuggingFaceFolder(llvm::StringRef folder,
+                                   llvm::StringRef prefix = "");
 
   /// The tensor of this name in any file.
   std::optional<Entry> find(llvm::StringRef name) const;
@@ -50,7 +52,7 @@ public:
 
 private:
   /// Adds a file in either of Hugging Face's formats, by the end of its name.
-  llvm::Error addShard(llvm::StringRef path);
+  llvm::Error addShard(llvm::StringRef path, llvm::StringRef prefix);
   llvm::Expected<StoredTensor> openStored(ParameterOp parameter) const;
 
   std::vector<TensorFile> files;

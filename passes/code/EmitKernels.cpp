@@ -21,6 +21,7 @@
 #include "lib/Kernels/Rows/ElementwiseKernels.h"
 #include "lib/Kernels/Rows/EmbeddingKernel.h"
 #include "lib/Kernels/Rows/NormKernel.h"
+#include "lib/Kernels/Rows/PoolKernel.h"
 #include "lib/Kernels/Rows/PositionKernels.h"
 #include "lib/Kernels/Rows/QuantizeKernel.h"
 #include "lib/Kernels/Rows/RecurrenceKernel.h"
@@ -104,9 +105,9 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp, EmbeddingOp,
-              FillOp, LastRowsOp, LearnedPositionsOp, NormOp, ProjectSequenceOp,
-              PutRowsOp, QuantizeOp, RecurrenceOp, RoundOp,
-              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
+              FillOp, LastRowsOp, LearnedPositionsOp, NormOp, NormalizeOp,
+              PoolOp, ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp,
+              RoundOp, SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
             [&](auto layer) {
               if (!hasRows(layer))
                 return failure();

@@ -10,6 +10,7 @@
 #include "lib/CodeGen/Loops/ChoiceLoops.h"
 #include "lib/CodeGen/Loops/LinearAttentionLoops.h"
 #include "lib/CodeGen/Loops/ListedRow.h"
+#include "lib/CodeGen/Loops/PoolLoops.h"
 #include "lib/CodeGen/Loops/ProductLoops.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include "lib/CodeGen/Loops/RowLoops.h"
@@ -290,7 +291,7 @@ static void lowerToLoops(FakeQuantizeOp op, Loops loops) {
 }
 
 //===----------------------------------------------------------------------===//
-// activation, norm, add, fill, copy
+// activation, norm, normalize, add, fill, copy
 //===----------------------------------------------------------------------===//
 
 static void lowerToLoops(ActivationOp op, Loops loops) {
@@ -310,6 +311,23 @@ static void lowerToLoops(NormOp op, Loops loops) {
     normalizeRow({op.getKind(), op.getGamma(), op.getBeta(), op.getEpsilon()},
                  source, result, at, loops);
     shortenRow(op, at, loops);
+  });
+}
+
+static void lowerToLoops(NormalizeOp op, Loops loops) {
+  Value input = op.getInput(), result = op.getDestination();
+  loops.nest(input, rankOf(input) - 1, [&](ValueRange at) {
+    auto x = [&](Value d) { return loops.load(input, append(at, d)); };
+    Value squares = loops.fold(loops.index(0), loops.lastSize(input),
+                               loops.f32(0), [&](Value d, Value sum) {
+                                 return loops.add(sum, loops.mul(x(d), x(d)));
+                               });
+    Value length =
+        loops.max(math::SqrtOp::create(loops.builder, loops.loc, squares),
+                  loops.f32(op.getEpsilon().convertToFloat()));
+    loops.loop(loops.lastSize(input), [&](Value d) {
+      loops.store(loops.div(x(d), length), result, append(at, d));
+    });
   });
 }
 
@@ -336,7 +354,7 @@ static void lowerToLoops(memref::CopyOp op, Loops loops) {
 }
 
 //===----------------------------------------------------------------------===//
-// attention, recurrence, cache.append, lookup
+// attention, pool, recurrence, cache.append, lookup
 //===----------------------------------------------------------------------===//
 
 static void lowerToLoops(AttentionOp op, Loops loops) {
@@ -401,6 +419,8 @@ static void lowerToLoops(PutRowsOp op, Loops loops) {
   });
 }
 
+static void lowerToLoops(PoolOp op, Loops loops) { buildPoolLoops(op, loops); }
+
 static void lowerToLoops(RecurrenceOp op, Loops loops) {
   buildStateLoops(op, loops);
 }
@@ -451,14 +471,14 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
 
   void runOnOperation() override {
     auto lowerAll = [&](Operation *op) {
-      return lower<
-          EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp, LinearOp,
-          FfnOp, CandidateLogitsOp, LargestLogitsOp, BestLogitsOp, QuantizeOp,
-          RoundOp, FakeQuantizeOp, ActivationOp, NormOp, AddOp, FillOp,
-          AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-          LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp, PutRowsOp,
-          RecurrenceOp, CacheAppendOp, CacheFillOp, LastRowsOp, memref::CopyOp>(
-          op);
+      return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
+                   LinearOp, FfnOp, CandidateLogitsOp, LargestLogitsOp,
+                   BestLogitsOp, QuantizeOp, RoundOp, FakeQuantizeOp,
+                   ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
+                   LinearAttentionOp, LinearAttentionSumsOp,
+                   LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp,
+                   PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp, CacheAppendOp,
+                   CacheFillOp, LastRowsOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

@@ -16,6 +16,7 @@
 #include "lib/Kernels/Gpu/Rows/ElementGrid.h"
 #include "lib/Kernels/Gpu/Rows/EmbeddingGrid.h"
 #include "lib/Kernels/Gpu/Rows/NormGrid.h"
+#include "lib/Kernels/Gpu/Rows/PoolGrid.h"
 #include "lib/Kernels/Gpu/Rows/RecurrenceGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -55,9 +56,9 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
         .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp,
               CandidateLogitsOp, EmbeddingOp, FillOp, LastRowsOp,
               LearnedPositionsOp, LinearAttentionOp, LinearAttentionReadOp,
-              LinearAttentionSumsOp, NormOp, ProjectSequenceOp, PutRowsOp,
-              QuantizeOp, RecurrenceOp, RoundOp, SinusoidalPositionsOp,
-              TakeRowsOp, memref::CopyOp>(
+              LinearAttentionSumsOp, NormOp, NormalizeOp, PoolOp,
+              ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp, RoundOp,
+              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
             [](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }

@@ -64,6 +64,22 @@ static std::string describeGeneration(const Manifest &manifest) {
   return joined(parts);
 }
 
+static std::string describeEmbed(const Manifest &manifest) {
+  const EmbedTask &embed = *manifest.embed;
+  const Entry &entry = *manifest.entry(Role::Embed);
+  std::vector<std::string> parts;
+  for (const Argument &argument : entry.arguments)
+    if (argument.kind == ArgumentKind::Output)
+      parts.push_back(nameOf(argument.shape.back()) + " numbers");
+  if (embed.maxTokens)
+    parts.push_back("texts of at most " + std::to_string(*embed.maxTokens) +
+                    " tokens");
+  for (const Prompt &prompt : embed.prompts)
+    parts.push_back("prompt " + prompt.name +
+                    (embed.prompt == prompt.name ? " (default)" : ""));
+  return joined(parts);
+}
+
 static std::string describeEntry(const Entry &entry) {
   std::vector<std::string> dims;
   for (const Extent &dim : entry.dims)
@@ -104,6 +120,8 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("generation", describeGeneration(manifest));
   else if (manifest.sourcePositions)
     text += row("positions", std::to_string(*manifest.sourcePositions));
+  if (manifest.embed)
+    text += row("vectors", describeEmbed(manifest));
   for (const Argument &argument : manifest.entry(Role::Encode)->arguments)
     if (const SourceInput *input = argument.kind == ArgumentKind::Input
                                        ? sourceInput(argument.name)

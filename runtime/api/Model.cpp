@@ -108,6 +108,14 @@ const char *heddle_model_tokenizer_problem(const heddle_model *model) {
   return model ? model->loaded->manifest().tokenizer.reason.c_str() : nullptr;
 }
 
+int heddle_model_has_task(const heddle_model *model, const char *task) {
+  if (!model || !task)
+    return 0;
+  const Manifest &manifest = model->loaded->manifest();
+  return (manifest.generates && task == std::string_view("generate")) ||
+         (manifest.embed && task == std::string_view("embed"));
+}
+
 int32_t heddle_model_source_vocabulary(const heddle_model *model) {
   return model ? model->loaded->manifest().sourceVocabulary : 0;
 }

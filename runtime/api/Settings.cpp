@@ -21,6 +21,7 @@ using namespace heddle;
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMostSentences = 4096;
 static constexpr int64_t kMostMebibytes = int64_t(1) << 30;
+static constexpr int64_t kMostDimensions = int64_t(1) << 20;
 
 //===----------------------------------------------------------------------===//
 // How values are read
@@ -55,6 +56,20 @@ template <auto Member, int64_t Low, int64_t High>
 static Status readNumber(SettingValues &values, const std::string &name,
                          const std::string &text) {
   return put(values.*Member, parseNumber(name, text, Low, High));
+}
+template <auto Member>
+static Status readEmbedSwitch(SettingValues &values, const std::string &name,
+                              const std::string &text) {
+  return put(values.embed.*Member, parseSwitch(name, text));
+}
+static Status readDimensions(SettingValues &values, const std::string &name,
+                             const std::string &text) {
+  return put(values.embed.dimensions,
+             parseNumber(name, text, 1, kMostDimensions));
+}
+static Status readPrompt(SettingValues &values, const std::string &,
+                         const std::string &text) {
+  return put(values.embed.prompt, Result<std::string>(text));
 }
 static Status readMaxMemory(SettingValues &values, const std::string &name,
                             const std::string &text) {
@@ -188,6 +203,21 @@ static constexpr Row kOtherRows[] = {
       "attend to, as 0,5,9 or none (default 0), if the model has global "
       "tokens"},
      readGlobalTokens},
+    {{"prompt", "NAME", kVectorGroup,
+      "put the prompt of this name in front of each text, as query or "
+      "passage; an empty name for none (default: what the model says)"},
+     readPrompt},
+    {{"dimensions", "N", kVectorGroup,
+      "give the first N numbers of each vector alone"},
+     readDimensions},
+    {{"normalize", nullptr, kVectorGroup,
+      "give vectors of length 1, behind --dimensions; most models do so "
+      "themselves, before it"},
+     readEmbedSwitch<&EmbedOptions::normalizes>},
+    {{"no-truncate", nullptr, kVectorGroup,
+      "refuse texts that are too long (default: the model reads their "
+      "beginning, and a warning counts them)"},
+     readEmbedSwitch<&EmbedOptions::refusesLong>},
     {{"batch", "N", kMachineGroup,
       "run at most N sentences together (default 16, or fewer to keep all "
       "workers busy)"},

@@ -11,6 +11,7 @@
 #include "runtime/Result.h"
 #include "runtime/artifact/Manifest.h"
 #include "runtime/heddle.h"
+#include "runtime/lines/Embedding.h"
 #include "runtime/lines/OnError.h"
 #include "runtime/lines/SentenceSplitter.h"
 #include "runtime/search/SearchOptions.h"
@@ -36,6 +37,8 @@ struct SettingValues {
   /// By roles.
   InputSettings inputs;
   SearchOptions search;
+  /// Without what other settings say.
+  EmbedOptions embed;
   bool split = false, ids = false, profile = false;
   /// With `split`.
   SplitRules splitRules = SplitRules::AllScripts;

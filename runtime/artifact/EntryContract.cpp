@@ -2,7 +2,8 @@
 //
 // The contract as a table: for each role its dims, what is at hand when it is
 // called, and its logits. The outputs of encode are at hand for all later
-// entries, the outputs of a prepare for the other forms of its decoder.
+// entries, the outputs of a prepare for the other forms of its decoder. Tasks
+// have a function each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "runtime/artifact/InputRoles.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace heddle;
 
@@ -296,6 +298,39 @@ static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
   return Status::success();
 }
 
+/// A task from what the encoder returns: one vector for each source.
+static Status checkEmbed(const Manifest &manifest) {
+  const Entry *embed = manifest.entry(Role::Embed);
+  if (!embed && manifest.embed)
+    return Status::error("manifest: it has the task 'embed' and no entry with "
+                         "the role 'embed'");
+  if (!embed)
+    return Status::success();
+  if (!manifest.embed)
+    return error(*embed, "computes the task 'embed', which is none of the "
+                         "model's");
+  std::vector<Argument> atHand =
+      outputsAs(ArgumentKind::Input, manifest.entry(Role::Encode));
+  std::vector<Argument> ofSources =
+      inputsOf(sourceRoles(), {"lengths", "prompt"});
+  atHand.insert(atHand.end(), ofSources.begin(), ofSources.end());
+  const Rule rule = {
+      Role::Embed, {Dim::Batch, Dim::Source}, atHand, Dim::Batch, {}};
+  if (Status status = checkEntry(*embed, rule); !status.ok())
+    return status;
+  std::vector<Argument> outputs = outputsAs(ArgumentKind::Output, embed);
+  bool isVector =
+      outputs.size() == 1 && outputs[0].name == "vectors" &&
+      outputs[0].type == ElementType::F32 && outputs[0].shape.size() == 2 &&
+      outputs[0].shape[0] == named(Dim::Batch) && !outputs[0].shape[1].dim;
+  return isVector ? Status::success()
+                  : error(*embed, "returns ",
+                          outputs.empty() ? "nothing"
+                                          : "'" + outputs[0].name + "' as " +
+                                                describe(outputs[0]),
+                          ", expected 'vectors' as f32 [batch, width]");
+}
+
 Status heddle::checkEntries(const Manifest &manifest) {
   const Entry *encode = manifest.entry(Role::Encode);
   if (!encode)
@@ -310,10 +345,19 @@ Status heddle::checkEntries(const Manifest &manifest) {
       return error(entry, "is a form of a decoder, which no task needs");
   const Rule rule = {Role::Encode,
                      {Dim::Batch, Dim::Source, Dim::Globals},
-                     inputsOf(sourceRoles(), {"ids", "lengths", "global"}),
+                     inputsOf(sourceRoles(), {"ids", "lengths", "types",
+                                              "source_positions", "global"}),
                      Dim::Batch,
                      {}};
   if (Status status = checkEntry(*encode, rule); !status.ok())
+    return status;
+  for (auto [role, isKnown, key] :
+       {std::tuple("types", manifest.sourceTypes > 0, "types"),
+        std::tuple("source_positions", manifest.sourcePad.has_value(), "pad")})
+    if (encode->argument(role, ArgumentKind::Input) && !isKnown)
+      return error(*encode, "has the input '", role, "', but 'source' has no '",
+                   key, "'");
+  if (Status status = checkEmbed(manifest); !status.ok())
     return status;
   for (bool hasCandidates : {false, true})
     if (Status status = checkDecoder(manifest, hasCandidates); !status.ok())

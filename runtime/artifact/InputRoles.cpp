@@ -14,7 +14,10 @@ const std::vector<InputRole> &heddle::sourceRoles() {
   static const std::vector<InputRole> roles = {
       {"ids", {Dim::Batch, Dim::Source}},
       {"lengths", {Dim::Batch}},
+      {"types", {Dim::Batch, Dim::Source}},
+      {"source_positions", {Dim::Batch, Dim::Source}},
       {"global", {Dim::Batch, Dim::Globals}},
+      {"prompt", {Dim::Batch}},
       {"candidates", {Dim::Batch, Dim::Shortlist}},
       {"counts", {Dim::Batch}}};
   return roles;

@@ -23,7 +23,7 @@ struct InputRole {
   std::vector<Dim> shape;
 };
 
-/// Of the sources of a batch; the first three are the encoder's.
+/// Of the sources of a batch: those of encoders, tasks and decoders.
 const std::vector<InputRole> &sourceRoles();
 /// Of a row of a step, of a chunk, and of a whole target.
 const std::vector<InputRole> &stepRoles();

@@ -8,6 +8,7 @@
 #include "runtime/artifact/Manifest.h"
 
 #include "runtime/artifact/JsonReader.h"
+#include "runtime/artifact/Tasks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -19,7 +20,8 @@ static constexpr std::array<std::string_view, kNumDims> kDimNames = {
     "batch",     "source",  "target", "rows",   "capacity", "shortlist",
     "forbidden", "globals", "caches", "wanted", "best"};
 static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
-    "encode", "full", "prepare", "step", "beam", "chunk", "greedy", "best"};
+    "encode", "full",   "prepare", "step", "beam",
+    "chunk",  "greedy", "best",    "embed"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
@@ -29,7 +31,6 @@ static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
 static constexpr size_t kMaxRank = 8;
 /// Bounds what an absurd manifest can make the runtime store.
 static constexpr size_t kMaxEntries = 64, kMaxArguments = 4096;
-static constexpr int64_t kMaxVocabulary = std::numeric_limits<int32_t>::max();
 static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
 
 std::string_view heddle::nameOf(Dim dim) {
@@ -59,13 +60,6 @@ static std::optional<Enum> named(const Names &names, std::string_view name) {
   if (found == std::end(names))
     return std::nullopt;
   return static_cast<Enum>(found - std::begin(names));
-}
-
-std::string_view heddle::nameOf(EarlyStopping rule) {
-  return kEarlyStoppingNames[static_cast<size_t>(rule)];
-}
-std::optional<EarlyStopping> heddle::parseEarlyStopping(std::string_view name) {
-  return named<EarlyStopping>(kEarlyStoppingNames, name);
 }
 
 int64_t heddle::elementSize(ElementType type) {
@@ -119,101 +113,15 @@ static std::optional<int32_t> narrow(std::optional<int64_t> id) {
   return id ? std::optional<int32_t>(static_cast<int32_t>(*id)) : std::nullopt;
 }
 
-namespace {
-/// Reads settings, by the types of their fields. What is absent keeps its
-/// default.
-class SettingReader {
-public:
-  SettingReader(JsonReader &reader, int32_t targetVocabulary)
-      : reader(reader), vocabulary(targetVocabulary) {}
-
-  void read(const Setting &setting, std::optional<int32_t> &id) {
-    id = narrow(reader.optionalInteger(setting.key, rangeOf(setting)));
-  }
-  void read(const Setting &setting, std::vector<int32_t> &ids) {
-    ids = reader.optionalIds(setting.key, rangeOf(setting));
-  }
-  void read(const Setting &setting, std::vector<std::vector<int32_t>> &lists) {
-    lists = reader.optionalIdLists(setting.key, rangeOf(setting));
-  }
-  void read(const Setting &setting, int64_t &count) {
-    count =
-        reader.optionalInteger(setting.key, rangeOf(setting)).value_or(count);
-  }
-  void read(const Setting &setting, std::optional<int64_t> &limit) {
-    limit = reader.optionalInteger(setting.key, rangeOf(setting));
-  }
-  void read(const Setting &setting, double &number) {
-    number = reader.optionalNumber(setting.key, setting.low, setting.high)
-                 .value_or(number);
-  }
-  void read(const Setting &setting, std::optional<double> &ratio) {
-    ratio = reader.optionalPositiveNumber(setting.key);
-  }
-  void read(const Setting &setting, bool &isOn) {
-    isOn =
-        reader.optionalInteger(setting.key, rangeOf(setting)).value_or(isOn) !=
-        0;
-  }
-  void read(const Setting &setting, EarlyStopping &rule) {
-    if (!reader.find(setting.key))
-      return;
-    std::string name = reader.string(setting.key);
-    if (std::optional<EarlyStopping> known = parseEarlyStopping(name))
-      rule = *known;
-    else
-      reader.fail("has '", setting.key, "' with the value '", name,
-                  "' (supported: true, false, never, shrink)");
-  }
-
-private:
-  IntegerRange rangeOf(const Setting &setting) const {
-    return {setting.lowest(), setting.highest(vocabulary)};
-  }
-
-  JsonReader &reader;
-  int64_t vocabulary;
-};
-} // namespace
-
-static constexpr IntegerRange kVocabularySizes{1, kMaxVocabulary};
-
 static void parseSource(JsonReader reader, Manifest &manifest) {
   manifest.sourceVocabulary =
       int32_t(reader.integer("vocabulary", kVocabularySizes));
   manifest.sourcePositions =
       reader.optionalInteger("positions", {1, kMaxLength});
+  manifest.sourceTypes =
+      int32_t(reader.optionalInteger("types", kVocabularySizes).value_or(0));
+  manifest.sourcePad = narrow(reader.optionalInteger("pad", {0, kMaxLength}));
   reader.rejectOtherKeys();
-}
-
-static Generation parseGeneration(JsonReader &reader,
-                                  int32_t targetVocabulary) {
-  Generation generation;
-  if (!reader.find(setting::eos.key))
-    reader.fail("has no 'eos'");
-  SettingReader settings(reader, targetVocabulary);
-#define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
-  settings.read(setting::FIELD, generation.FIELD);
-#define MODEL_SETTING SETTING
-#include "runtime/artifact/SearchSettings.def"
-  reader.rejectOtherKeys();
-  return generation;
-}
-
-static void parseTasks(const json &tasks, Manifest &manifest, Status &status) {
-  JsonReader reader(tasks, "'tasks'", status);
-  for (const auto &task : tasks.items()) {
-    if (task.key() != "generate") {
-      reader.fail("has the task '", task.key(), "' (supported: generate)");
-      continue;
-    }
-    manifest.generates = true;
-    JsonReader generate(reader.object("generate"), "the task 'generate'",
-                        status);
-    manifest.targetVocabulary =
-        int32_t(generate.integer("vocabulary", kVocabularySizes));
-    manifest.generation = parseGeneration(generate, manifest.targetVocabulary);
-  }
 }
 
 static constexpr std::string_view kTargetLanguageNames[] = {"start",
@@ -354,7 +262,7 @@ static Argument parseArgument(const json &value, const Entry &entry,
 
 static constexpr const char *kOneDnnLibrary = "libheddle-onednn.so";
 
-/// Only the encoder has a role without being a form of a decoder.
+/// Only the encoder and tasks have a role without being a form of a decoder.
 static void parseRole(Entry &entry, JsonReader &reader) {
   if (!reader.find("role"))
     return;
@@ -363,8 +271,8 @@ static void parseRole(Entry &entry, JsonReader &reader) {
   if (!entry.role)
     reader.fail("'", entry.name, "' has the role '", name,
                 "' (supported: encode, full, prepare, step, beam, chunk, "
-                "greedy, best)");
-  else if (entry.role != Role::Encode)
+                "greedy, best, embed)");
+  else if (isOfDecoder(*entry.role))
     entry.decoder = reader.string("decoder");
 }
 
@@ -491,7 +399,7 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
 
   parseSource(JsonReader(reader.object("source"), "'source'", status),
               manifest);
-  parseTasks(reader.object("tasks"), manifest, status);
+  readTasks(reader.object("tasks"), manifest, status);
   manifest.tokenizer = parseTokenizer(
       JsonReader(reader.object("tokenizer"), "'tokenizer'", status), manifest);
 

@@ -92,10 +92,24 @@ struct Argument {
 /// Its dtype and shape, for people: "f32 [rows, 256]".
 std::string describe(const Argument &argument);
 
-/// What the runtime calls an entry for; all but Encode are forms of a decoder.
-enum class Role { Encode, Full, Prepare, Step, Beam, Chunk, Greedy, Best };
-inline constexpr size_t kNumRoles = 8;
+/// What the runtime calls an entry for: the encoder, a form of a decoder, or a
+/// task, which is computed from what the encoder returns.
+enum class Role {
+  Encode,
+  Full,
+  Prepare,
+  Step,
+  Beam,
+  Chunk,
+  Greedy,
+  Best,
+  Embed
+};
+inline constexpr size_t kNumRoles = 9;
 std::string_view nameOf(Role role);
+inline bool isOfDecoder(Role role) {
+  return role != Role::Encode && role != Role::Embed;
+}
 
 /// A compiled function and its arguments, in the order of HeddleCall.
 struct Entry {
@@ -169,6 +183,24 @@ struct TokenizerDescription {
   bool cleansUp = false;
 };
 
+/// A text that stands in front of others: what E5 calls a prefix.
+struct Prompt {
+  std::string name, text;
+};
+
+/// How texts become vectors.
+struct EmbedTask {
+  /// The most tokens that are read of a text, special ones included; none if
+  /// nothing but the model's positions bounds them.
+  std::optional<int64_t> maxTokens;
+  std::vector<Prompt> prompts;
+  /// The name of the one that texts get if nobody asks for another.
+  std::optional<std::string> prompt;
+
+  /// Null if there is none of that name.
+  const Prompt *findPrompt(std::string_view name) const;
+};
+
 struct Manifest {
   std::string compilerVersion;
   std::string modelName;
@@ -181,8 +213,12 @@ struct Manifest {
   int32_t sourceVocabulary = 0;
   /// The most tokens of a source; none if nothing bounds them.
   std::optional<int64_t> sourcePositions;
-  /// Whether it has the task `generate`, which the next two are of: without it
-  /// hidden states are all that it gives.
+  /// How many types of tokens there are; 0 if the model has none.
+  int32_t sourceTypes = 0;
+  /// The token that has no position, if positions are counted from it.
+  std::optional<int32_t> sourcePad;
+  std::optional<EmbedTask> embed;
+  /// Whether it has the task `generate`, which the next two are of.
   bool generates = false;
   int32_t targetVocabulary = 0;
   Generation generation;
@@ -201,6 +237,8 @@ struct Manifest {
   /// The one that has a role, of a decoder over candidates or the vocabulary;
   /// null if there is none.
   const Entry *entry(Role role, bool hasCandidates = false) const;
+  /// What the model does, for errors: "generates text".
+  std::string describeTasks() const;
 };
 
 /// Parses and checks the manifest. Errors begin with "manifest: " and name the

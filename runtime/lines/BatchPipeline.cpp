@@ -102,6 +102,8 @@ void BatchPipeline::read(Lock &lock) {
     size.bytes += line.bytes();
   Sentences sentences{linesRead, std::vector<TokenIds>(count),
                       std::vector<TokenIds>(count)};
+  sentences.features.types.resize(count);
+  sentences.features.promptTokens.resize(count);
   windows.push_back({std::move(lines.lines), std::move(sentences),
                      std::vector<LineAnswer>(count), size, /*open=*/0,
                      /*isDivided=*/false, count, std::move(lines.failure)});
@@ -138,6 +140,8 @@ void BatchPipeline::encode(const Task &task) {
     }
     sentences.sources[line] = std::move(sentence->source);
     sentences.targets[line] = std::move(sentence->target);
+    sentences.features.types[line] = std::move(sentence->types);
+    sentences.features.promptTokens[line] = sentence->promptTokens;
     window.answers[line].notice = std::move(sentence->notice);
     window.answers[line].hasFailed = sentence->hasFailed;
   }

@@ -49,6 +49,9 @@ struct Sentence {
   /// As LineAnswer has them.
   std::string notice = {};
   bool hasFailed = false;
+  /// See SourceFeatures.
+  TokenIds types = {};
+  int32_t promptTokens = 0;
 };
 
 /// What became of a batch: an answer for each sentence, or a failure, which

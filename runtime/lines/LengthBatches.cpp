@@ -33,6 +33,12 @@ std::vector<Batch> heddle::divideByLength(Sentences sentences,
       batches.emplace_back();
     batches.back().sources.push_back(std::move(sources[line]));
     batches.back().targets.push_back(std::move(sentences.targets[line]));
+    SourceFeatures &all = sentences.features,
+                   &features = batches.back().features;
+    if (!all.types.empty())
+      features.types.push_back(std::move(all.types[line]));
+    if (!all.promptTokens.empty())
+      features.promptTokens.push_back(all.promptTokens[line]);
     batches.back().lines.push_back(sentences.first + int64_t(line));
   }
   return batches;

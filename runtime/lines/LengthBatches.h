@@ -24,11 +24,14 @@ struct Sentences {
   /// What is said of each one's target: what it begins with, or all of it; as
   /// many as sources.
   std::vector<TokenIds> targets;
+  /// What else is said of them: lists are as long, too.
+  SourceFeatures features = {};
 };
 
 /// Sentences that run together.
 struct Batch {
   std::vector<TokenIds> sources, targets;
+  SourceFeatures features = {};
   /// The number of each one's line.
   std::vector<int64_t> lines;
 };

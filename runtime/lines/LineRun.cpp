@@ -44,7 +44,15 @@ static Batch partOf(const Batch &batch, size_t first, size_t count) {
     return std::decay_t<decltype(all)>(begin,
                                        begin + static_cast<ptrdiff_t>(count));
   };
-  return {part(batch.sources), part(batch.targets), part(batch.lines)};
+  auto partOfSome = [&](const auto &all) {
+    return all.empty() ? all : part(all);
+  };
+  const SourceFeatures &features = batch.features;
+  return {part(batch.sources),
+          part(batch.targets),
+          {partOfSome(features.candidates), partOfSome(features.types),
+           partOfSome(features.promptTokens)},
+          part(batch.lines)};
 }
 
 namespace {

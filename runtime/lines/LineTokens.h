@@ -62,9 +62,10 @@ public:
   std::string text(const TokenIds &target) const;
   /// How the model generates in the languages of the request.
   Generation generation() const;
+  /// Fails if the model has no tokenizer: a line of text is nothing to it.
+  Status checkTokenizer() const;
 
 private:
-  Status checkTokenizer() const;
   std::optional<int64_t> mostSource() const;
   size_t endOf(const TokenIds &source) const;
   Result<TokenIds> parseSource(const LineText &line) const;

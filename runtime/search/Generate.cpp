@@ -81,7 +81,7 @@ struct Demand {
   /// As Batch has them.
   std::vector<int64_t> limits;
   int64_t room = 0;
-  std::vector<TokenIds> candidates;
+  SourceFeatures features;
   /// What a prefix feeds before its last token; without a chunk that is fed
   /// step by step, and here is nothing.
   std::vector<TokenIds> chunk;
@@ -121,7 +121,7 @@ static Result<Demand> demandOf(const Model &model,
                                         prefix, options.maxLength));
     request.length = std::max(request.length, prefix + demand.limits.back());
     if (shortlist)
-      demand.candidates.push_back(shortlist->candidates(sources[i]));
+      demand.features.candidates.push_back(shortlist->candidates(sources[i]));
   }
   demand.room = std::min(request.length, kReservedTokens);
   int64_t forbidden = constraints.mostForbidden(request.length);
@@ -166,13 +166,13 @@ static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
   if (!demand.ok())
     return demand.status();
   Result<int64_t> bytes =
-      session.bytesFor(sources, demand->request, demand->candidates);
+      session.bytesFor(sources, demand->request, demand->features);
   if (!bytes.ok())
     return bytes;
   // Tokens of rows and of finished hypotheses, and their scores.
   int64_t rows = int64_t(sources.size()) * demand->settings.beams;
   int64_t tokens = (options.tokenScores ? 6 : 3) * rows * demand->room;
-  for (const TokenIds &list : demand->candidates)
+  for (const TokenIds &list : demand->features.candidates)
     tokens += int64_t(list.size());
   int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));
   // A row of logits is copied for sums, and sorted for samples.
@@ -206,7 +206,7 @@ static Result<SearchBatch> beginBatch(const Model &model, Session &session,
                                       const std::vector<TokenIds> &prefixes,
                                       const SearchOptions &options,
                                       Demand &demand) {
-  if (Status status = session.begin(sources, demand.request, demand.candidates);
+  if (Status status = session.begin(sources, demand.request, demand.features);
       !status.ok())
     return status;
   SearchBatch batch{model,    session,         sources,
@@ -214,7 +214,7 @@ static Result<SearchBatch> beginBatch(const Model &model, Session &session,
   batch.form = demand.request.form;
   batch.limits = std::move(demand.limits);
   batch.room = demand.room;
-  batch.candidates = std::move(demand.candidates);
+  batch.candidates = std::move(demand.features.candidates);
   return batch;
 }
 

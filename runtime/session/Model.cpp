@@ -187,9 +187,15 @@ static Status checkIds(const std::vector<int32_t> &ids, int32_t vocabulary,
 Status Model::checkGenerates() const {
   if (manifest().generates)
     return Status::success();
-  return Status::error(
-      "'", artifact().path(),
-      "' has no task 'generate': it gives hidden states alone");
+  return Status::error("'", artifact().path(), "' has no task 'generate': it ",
+                       manifest().describeTasks());
+}
+
+Status Model::checkEmbeds() const {
+  if (manifest().embed)
+    return Status::success();
+  return Status::error("'", artifact().path(), "' has no task 'embed': it ",
+                       manifest().describeTasks());
 }
 
 Status Model::checkSource(const std::vector<int32_t> &ids) const {

@@ -23,8 +23,8 @@ static constexpr int32_t kNone = -1;
 
 Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
                                   const DecoderRequest &request,
-                                  const std::vector<TokenIds> &candidates) {
-  Result<Layout> layout = plan(sources, request, candidates);
+                                  const SourceFeatures &features) {
+  Result<Layout> layout = plan(sources, request, features);
   if (!layout.ok())
     return layout.status();
   return *workspace.size();
@@ -32,8 +32,8 @@ Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
 
 Status Session::begin(const std::vector<TokenIds> &sources,
                       const DecoderRequest &request,
-                      const std::vector<TokenIds> &candidates) {
-  Result<Layout> layout = plan(sources, request, candidates);
+                      const SourceFeatures &features) {
+  Result<Layout> layout = plan(sources, request, features);
   if (!layout.ok())
     return layout.status();
   if (Status status = workspace.take(); !status.ok())
@@ -41,7 +41,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   settle(*layout);
   if (Status status = device->makeReady(dims[Dim::Rows]); !status.ok())
     return status;
-  fillInputs(batchOf(sources, candidates));
+  fillInputs(batchOf(sources, features));
   if (Status status = findDecoderResults(); !status.ok())
     return status;
   goesOn.resize(sources.size());
@@ -50,6 +50,8 @@ Status Session::begin(const std::vector<TokenIds> &sources,
     return status;
   if (Status status = call(encode); !status.ok())
     return status;
+  if (task.entry)
+    return call(task);
   return prepare.entry ? call(prepare) : Status::success();
 }
 

@@ -1,8 +1,8 @@
 //===- Session.h - One batch at a time through a model ----------*- C++ -*-===//
 //
-// Binds the entries of an artifact to buffers and calls them: encode, then
-// either the full form of the decoder or prepare and steps. It knows names and
-// shapes from the manifest and nothing of what is computed in between.
+// Binds the entries of an artifact to buffers and calls them: encode, then a
+// task, or the full form of the decoder, or prepare and steps. It knows names
+// and shapes from the manifest and nothing of what is computed in between.
 //
 // Steps run over rows. A row decodes one sentence of the batch, and several
 // rows may decode the same one; between steps the caller says which rows go on,
@@ -67,6 +67,9 @@ struct DecoderRequest {
   /// The most positions that runChunk takes before a step form goes on; 0 if
   /// it is not called.
   int64_t chunk = 0;
+  /// Without a decoder: the task that is computed from what the encoder
+  /// returns; none if hidden states are asked for.
+  std::optional<Role> task = {};
 };
 
 /// What a session may use beside its own thread: threads to share its work
@@ -92,20 +95,20 @@ public:
 
   /// Encodes a batch of sentences and prepares the decoder: the call that takes
   /// memory for all that follow. There is one row a sentence then.
-  /// `candidates`, for ShortlistStep, has one ascending list of target ids a
-  /// sentence. Whoever made the ids has had them checked by Model::checkSource,
-  /// where an error can name their line. Fails on an empty batch, on a form
-  /// that the artifact does not have and if memory is short.
+  /// ShortlistStep needs candidates. Whoever made the ids has had them checked
+  /// by Model::checkSource, where an error can name their line. Fails on an
+  /// empty batch, on a form that the artifact does not have and if memory is
+  /// short.
   Status begin(const std::vector<TokenIds> &sources,
                const DecoderRequest &request,
-               const std::vector<TokenIds> &candidates = {});
+               const SourceFeatures &features = {});
 
   /// The bytes of the device that begin() would take for a batch, without what
   /// it takes besides: kernels and graphs of a GPU. The batch before has ended
   /// then. Fails as begin() does, except if memory is short.
   Result<int64_t> bytesFor(const std::vector<TokenIds> &sources,
                            const DecoderRequest &request,
-                           const std::vector<TokenIds> &candidates = {});
+                           const SourceFeatures &features = {});
   /// Gives the memory of a batch back, which has ended then. The one call that
   /// another thread may make while bytesFor() runs, which asks the device for
   /// sizes and takes nothing.
@@ -115,6 +118,11 @@ public:
   /// batch without a decoder; valid until the next begin.
   const void *encoderOutput(size_t index) const {
     return workspace.hostAt(encode.places[index]);
+  }
+
+  /// The same of the entry of a batch's task.
+  const void *taskOutput(size_t index) const {
+    return workspace.hostAt(task.places[index]);
   }
 
   /// The source tokens that each sentence of the batch has room for: outputs of
@@ -225,7 +233,7 @@ private:
 
   Result<Layout> plan(const std::vector<TokenIds> &sources,
                       const DecoderRequest &request,
-                      const std::vector<TokenIds> &candidates);
+                      const SourceFeatures &features);
   Status findEntries(const DecoderRequest &request);
   Layout placeInputs(const DecoderRequest &request);
   static void shareOutputs(const Binding &binding, ArgumentKind kind,
@@ -239,8 +247,8 @@ private:
   int64_t widestState() const;
   void connect(Binding &binding);
   SourceBatch batchOf(const std::vector<TokenIds> &sources,
-                      const std::vector<TokenIds> &candidates) const {
-    return {sources, candidates, inputSettings, model.manifest()};
+                      const SourceFeatures &features) const {
+    return {sources, features, inputSettings, model.manifest()};
   }
   void fillInputs(const SourceBatch &batch);
   Status findDecoderResults();
@@ -272,7 +280,7 @@ private:
   std::vector<char> goesOn;
   void *arena = nullptr;
   void *scratch = nullptr;
-  Binding encode, prepare, chunk, decode;
+  Binding encode, task, prepare, chunk, decode;
   std::vector<State> states;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;

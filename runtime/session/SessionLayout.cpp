@@ -33,7 +33,7 @@ static bool isOfSteps(DecoderForm form) {
 /// Finds the entries of a batch, its dimensions, and a place for all it needs.
 Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
                                       const DecoderRequest &request,
-                                      const std::vector<TokenIds> &candidates) {
+                                      const SourceFeatures &features) {
   if (sources.empty())
     return Status::error("a batch has no sentence");
   size_t longest = 1;
@@ -42,9 +42,9 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
     longest = std::max(longest, source.size());
   }
   if (request.form == DecoderForm::ShortlistStep &&
-      candidates.size() != sources.size())
+      features.candidates.size() != sources.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
-                         candidates.size(), " lists of candidates");
+                         features.candidates.size(), " lists of candidates");
   if (Status status = findEntries(request); !status.ok())
     return status;
 
@@ -70,7 +70,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   for (const SourceInput *input : sourceInputs())
-    input->measure(batchOf(sources, candidates), dims);
+    input->measure(batchOf(sources, features), dims);
   dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
   return layOut(request);
 }
@@ -105,7 +105,14 @@ static Role roleOf(DecoderForm form) {
 Status Session::findEntries(const DecoderRequest &request) {
   DecoderForm form = request.form;
   encode.entry = model.entryPoint(Role::Encode);
-  prepare.entry = chunk.entry = decode.entry = nullptr;
+  task.entry = prepare.entry = chunk.entry = decode.entry = nullptr;
+  if (request.task) {
+    task.entry = model.entryPoint(*request.task);
+    if (!task.entry)
+      return Status::error("'", model.artifact().path(),
+                           "' has no entry with the role '",
+                           nameOf(*request.task), "'");
+  }
   if (form == DecoderForm::None)
     return Status::success();
   bool hasCandidates = form == DecoderForm::ShortlistStep;
@@ -190,10 +197,13 @@ void Session::shareOutputs(const Binding &binding, ArgumentKind kind,
 /// Binds the entries of a batch, each to what those before it leave.
 Status Session::bindEntries(DecoderForm form, Layout &layout) {
   Places &shared = layout.shared;
-  bool hasNoDecoder = form == DecoderForm::None;
-  if (Status status = bind(encode, shared, hasNoDecoder); !status.ok())
+  bool isLast = form == DecoderForm::None && !task.entry;
+  if (Status status = bind(encode, shared, isLast); !status.ok())
     return status;
   shareOutputs(encode, ArgumentKind::Input, shared);
+  if (task.entry)
+    if (Status status = bind(task, shared, /*hasResults=*/true); !status.ok())
+      return status;
   if (prepare.entry) {
     if (Status status = bind(prepare, shared); !status.ok())
       return status;
@@ -258,7 +268,7 @@ void Session::settle(const Layout &layout) {
   targetLengths = input("target_lengths");
   wanted = input("wanted");
   forbiddenIds = input("forbidden");
-  for (Binding *binding : {&encode, &prepare, &chunk, &decode})
+  for (Binding *binding : {&encode, &task, &prepare, &chunk, &decode})
     if (binding->entry)
       connect(*binding);
 }

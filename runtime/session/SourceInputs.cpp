@@ -48,6 +48,34 @@ public:
   }
 };
 
+class TokenTypes final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &dims,
+            int32_t *values) const override {
+    if (batch.features.types.empty())
+      std::fill_n(values, int64_t(batch.sources.size()) * dims[Dim::Source], 0);
+    else
+      fillRows(batch.features.types, dims[Dim::Source], 0, values);
+  }
+};
+
+/// RoBERTa's positions: those of tokens that are not `pad` count from pad + 1,
+/// `pad` itself has position pad, inside a text as well.
+class SourcePositions final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &dims,
+            int32_t *values) const override {
+    int32_t pad = batch.manifest.sourcePad.value_or(0);
+    for (const std::vector<int32_t> &source : batch.sources) {
+      int32_t next = pad;
+      for (size_t i = 0; i < source.size(); ++i)
+        values[i] = source[i] == pad ? pad : ++next;
+      std::fill(values + source.size(), values + dims[Dim::Source], pad);
+      values += dims[Dim::Source];
+    }
+  }
+};
+
 /// Positions of the tokens that a Longformer takes for global ones, of each
 /// source those that it has.
 class GlobalTokens final : public SourceInput {
@@ -80,17 +108,27 @@ private:
   }
 };
 
+class PromptTokens final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    const std::vector<int32_t> &counts = batch.features.promptTokens;
+    for (size_t i = 0; i < batch.sources.size(); ++i)
+      values[i] = counts.empty() ? 0 : counts[i];
+  }
+};
+
 class Candidates final : public SourceInput {
 public:
   void measure(const SourceBatch &batch, DimValues &dims) const override {
     size_t widest = 1;
-    for (const std::vector<int32_t> &list : batch.candidates)
+    for (const std::vector<int32_t> &list : batch.features.candidates)
       widest = std::max(widest, list.size());
     dims[Dim::Shortlist] = int64_t(widest);
   }
   void fill(const SourceBatch &batch, const DimValues &dims,
             int32_t *values) const override {
-    fillRows(batch.candidates, dims[Dim::Shortlist], 0, values);
+    fillRows(batch.features.candidates, dims[Dim::Shortlist], 0, values);
   }
 };
 
@@ -98,7 +136,7 @@ class CandidateCounts final : public SourceInput {
 public:
   void fill(const SourceBatch &batch, const DimValues &,
             int32_t *values) const override {
-    fillSizes(batch.candidates, values);
+    fillSizes(batch.features.candidates, values);
   }
 };
 } // namespace
@@ -106,11 +144,15 @@ public:
 const std::vector<const SourceInput *> &heddle::sourceInputs() {
   static const SourceIds ids;
   static const SourceLengths lengths;
+  static const TokenTypes types;
+  static const SourcePositions positions;
   static const GlobalTokens global;
+  static const PromptTokens prompt;
   static const Candidates candidates;
   static const CandidateCounts counts;
-  static const std::vector<const SourceInput *> all = {&ids, &lengths, &global,
-                                                       &candidates, &counts};
+  static const std::vector<const SourceInput *> all = {
+      &ids,    &lengths, &types,      &positions,
+      &global, &prompt,  &candidates, &counts};
   return all;
 }
 

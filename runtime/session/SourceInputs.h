@@ -22,11 +22,21 @@ namespace heddle {
 /// What a session's settings say of inputs, by their roles.
 using InputSettings = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
+/// What requests say of their sources beside ids. A list has an element for
+/// each source of a batch, or none.
+struct SourceFeatures {
+  /// Target ids that may come, ascending, if the decoder has candidates.
+  std::vector<std::vector<int32_t>> candidates = {};
+  /// The type of each token; without them types are 0.
+  std::vector<std::vector<int32_t>> types = {};
+  /// How many of the first tokens are a prompt's; without them 0.
+  std::vector<int32_t> promptTokens = {};
+};
+
 /// The requests of a batch. A view.
 struct SourceBatch {
   const std::vector<std::vector<int32_t>> &sources;
-  /// Of each source, if the decoder has candidates; else none.
-  const std::vector<std::vector<int32_t>> &candidates;
+  const SourceFeatures &features;
   const InputSettings &settings;
   const Manifest &manifest;
 };

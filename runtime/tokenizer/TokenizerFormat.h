@@ -76,7 +76,7 @@ static_assert(sizeof(AddedToken) == 8);
 /// Flags: takes the spaces in front with it, or those behind; is found only as
 /// a word of its own; is found in text behind its normalizer.
 inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2, kIsWord = 4,
-                          kIsNormalized = 8;
+                          kIsNormalized = 8, kStripsAsPython = 16;
 
 /// `>>code<<` at the start of a text is a token of the vocabulary (kVocabulary,
 /// in front of it). CodesHeader.
@@ -107,10 +107,11 @@ static_assert(sizeof(RulesHeader) == 16);
 inline constexpr uint32_t kAddsSpace = 1, kAddsItBehind = 2, kRemovesSpaces = 4,
                           kMarksSpaces = 8;
 
-/// Takes white space (Unicode's White_Space) from the ends. EndsHeader.
+/// Takes white space (Unicode's White_Space, or what Python strips) from the
+/// ends. EndsHeader.
 inline constexpr uint32_t kStripSpaces = 8;
 struct EndsHeader {
-  /// Of kStripsLeft and kStripsRight.
+  /// Of kStripsLeft and kStripsRight, and kStripsAsPython.
   uint32_t flags;
   uint32_t reserved;
 };

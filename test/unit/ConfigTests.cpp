@@ -371,7 +371,8 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   // What the library cannot do without.
   refuses("decoder_layers", "null", "1 to 256");
   refuses("max_position_embeddings", "null", "1 to 1048576");
-  refuses("model_type", R"("t5")", "bart, led, mbart, marian, pegasus");
+  refuses("model_type", R"("t5")",
+          "bart, bert, led, mbart, mpnet, marian, pegasus");
   EXPECT_EQ(saysOf(R"(, "activation_function": null)").substr(0, 56),
             "'c' has 'activation_function' with the value null (suppo");
   EXPECT_EQ(generationOf("", R"("eos_token_id": 3)"),
@@ -642,7 +643,7 @@ TEST(HuggingFaceConfig, ReadsWhatShapesTheNetwork) {
       "config.json");
   auto model = readHuggingFaceConfig(reader);
   ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
-  EXPECT_EQ(model->architecture, &kMarianMt);
+  EXPECT_EQ(model->architecture->modelType, "marian");
   EXPECT_EQ(model->encoder.heads, 3);
   EXPECT_EQ(model->encoder.ffnWidth, 7);
   EXPECT_EQ(model->decoder.depth, 5);
@@ -665,7 +666,6 @@ llvm::Expected<HuggingFaceConfig> ledOf(const std::string &fields) {
 TEST(HuggingFaceConfig, ReadsTheWindowsOfLed) {
   auto model = ledOf("");
   ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
-  EXPECT_EQ(model->architecture, &heddle::kLed);
   EXPECT_EQ(model->architecture->modelType, "led");
   EXPECT_EQ(model->windows, (std::vector<int64_t>{512, 512}));
   EXPECT_EQ(model->encoder.maxPositions, 16384);

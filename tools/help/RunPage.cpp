@@ -23,6 +23,10 @@ static std::vector<Flag> getOwnFlags() {
            "translate running text sentence by sentence; white space and "
            "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
            /*isValueOptional=*/true},
+          {"--output", "FILE.npy", kVectorGroup,
+           "write the vectors, float32 [lines, width], instead of printing "
+           "one JSON object a line"},
+          {"--plain", "", kVectorGroup, "print numbers alone"},
           {"--score", "FILE", kJobs,
            "print the log-probability of each line of FILE as a "
            "translation, a tab and that of each token; at the end, the "
@@ -87,19 +91,19 @@ ToolPage heddle::getRunPage(const std::string &program) {
       "with the model " +
       std::string(program.empty() ? "that heddle-compile wrote to FILE"
                                   : "in this file") +
-      ", and prints a line for each. After --, every argument is text, even "
+      ", and prints a line for each; a model that embeds makes a vector of "
+      "each. After --, every argument is text, even "
       "if it begins with a dash or names a file. If the model sets an option "
       "of the search or of samples, its value is the default.";
   page.examples = {use + " \"Good morning.\"",
                    use + " --beam 4 <in.txt >out.txt", use + " --info"};
-  page.groups = {kSearchGroup,  kSamplesGroup, kTextGroup,
+  page.groups = {kSearchGroup,  kSamplesGroup, kVectorGroup, kTextGroup,
                  kMachineGroup, kJobs,         kAbout};
   page.flags = getFlags();
   page.foreign = {
       {{"-i", "--input"},
        "lines are read from standard input: " + use + " <letters.txt"},
-      {{"-o", "--output"},
-       "answers go to standard output: " + use + " >answers.txt"},
+      {{"-o"}, "answers go to standard output: " + use + " >answers.txt"},
       {{"-m", "--model", "--models"},
        program.empty() ? "the model's file is the first argument: " + use
                        : "the model is in this file"},

@@ -2,7 +2,8 @@
 //
 // The format (numpy.lib.format): the magic "\x93NUMPY", the version's two
 // bytes, the u16 length of the header, the header as a Python dictionary padded
-// with spaces and a newline so that the data starts at a multiple of 64.
+// with spaces and a newline so that the data starts at a multiple of 64. All
+// headers have one size, so that one can be written when its file is full.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,18 +16,20 @@
 
 using namespace heddle;
 
-static std::string headerFor(const std::array<int64_t, 3> &shape) {
+static constexpr int64_t kHeaderBytes = 128;
+
+Status NpyWriter::writeHeader() {
+  std::string middle = isOfRows ? ", " : ", " + std::to_string(shape[1]) + ", ";
   std::string dictionary =
       "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
-      std::to_string(shape[0]) + ", " + std::to_string(shape[1]) + ", " +
-      std::to_string(shape[2]) + "), }";
+      std::to_string(shape[0]) + middle + std::to_string(shape[2]) + "), }";
   std::string header("\x93NUMPY\x01\x00", 8);
-  size_t unpadded = header.size() + sizeof(uint16_t) + dictionary.size() + 1;
-  dictionary.append((64 - unpadded % 64) % 64, ' ');
+  dictionary.resize(kHeaderBytes - header.size() - sizeof(uint16_t) - 1, ' ');
   dictionary += '\n';
   header += static_cast<char>(dictionary.size() & 0xFF);
   header += static_cast<char>(dictionary.size() >> 8);
-  return header + dictionary;
+  header += dictionary;
+  return writeAt(0, header.data(), header.size());
 }
 
 Result<NpyWriter> NpyWriter::create(const std::string &path,
@@ -40,12 +43,16 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
   Result<WholeFile> file = WholeFile::create(path, WholeFile::Kind::Binary);
   if (!file.ok())
     return file.status();
-  NpyWriter writer(std::move(*file), shape);
-  std::string header = headerFor(shape);
-  if (Status status = writer.writeAt(0, header.data(), header.size());
-      !status.ok())
-    return status;
-  writer.dataOffset = static_cast<int64_t>(header.size());
+  NpyWriter writer(std::move(*file), shape, /*isOfRows=*/false);
+  Status status = writer.writeHeader();
+  return status.ok() ? Result(std::move(writer)) : status;
+}
+
+Result<NpyWriter> NpyWriter::createRows(const std::string &path,
+                                        int64_t width) {
+  Result<NpyWriter> writer = create(path, {0, 1, width});
+  if (writer.ok())
+    writer->isOfRows = true;
   return writer;
 }
 
@@ -68,7 +75,7 @@ Status NpyWriter::write(int64_t row, int64_t column, const float *values,
                         int64_t count) {
   int64_t cell = row * shape[1] + column;
   int64_t cellBytes = shape[2] * int64_t(sizeof(float));
-  return writeAt(dataOffset + cell * cellBytes, values,
+  return writeAt(kHeaderBytes + cell * cellBytes, values,
                  static_cast<size_t>(count * cellBytes));
 }
 
@@ -81,4 +88,13 @@ Status NpyWriter::writeMissing(int64_t row, int64_t column) {
   return Status::success();
 }
 
-Status NpyWriter::commit() { return file.keep(); }
+Status NpyWriter::append(const float *values) {
+  int64_t row = shape[0]++;
+  return values ? write(row, /*column=*/0, values)
+                : writeMissing(row, /*column=*/0);
+}
+
+Status NpyWriter::commit() {
+  Status status = isOfRows ? writeHeader() : Status::success();
+  return status.ok() ? file.keep() : status;
+}

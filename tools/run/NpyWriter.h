@@ -1,8 +1,8 @@
 //===- NpyWriter.h - Vectors as a NumPy file --------------------*- C++ -*-===//
 //
-// Writes a three-dimensional array of float32 in NumPy's format, version 1.0,
-// cell by cell in any order, and gives the file its name only when all of it
-// stands: a failed run leaves nothing.
+// Writes an array of float32 in NumPy's format, version 1.0: cells of three
+// dimensions in any order, or rows of two, as many as come. The file gets its
+// name only when all of it stands: a failed run leaves nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,8 @@ public:
   /// For an array of `shape`, C order.
   static Result<NpyWriter> create(const std::string &path,
                                   std::array<int64_t, 3> shape);
+  /// For an array [rows, width], to be appended.
+  static Result<NpyWriter> createRows(const std::string &path, int64_t width);
 
   /// What a signal has to remove until commit; empty for nothing.
   const std::string &temporaryPath() const { return file.temporaryPath(); }
@@ -34,18 +36,22 @@ public:
                int64_t count = 1);
   /// Fills the cells array[row, column:, :] with NaN.
   Status writeMissing(int64_t row, int64_t column);
+  /// Appends a row; null for one of NaN.
+  Status append(const float *values);
   /// Gives the file its name. Every cell has been written.
   Status commit();
 
 private:
-  NpyWriter(WholeFile file, std::array<int64_t, 3> shape)
-      : file(std::move(file)), shape(shape) {}
+  NpyWriter(WholeFile file, std::array<int64_t, 3> shape, bool isOfRows)
+      : file(std::move(file)), shape(shape), isOfRows(isOfRows) {}
 
+  Status writeHeader();
   Status writeAt(int64_t offset, const void *bytes, size_t size);
 
   WholeFile file;
+  /// Of rows the second extent is 1.
   std::array<int64_t, 3> shape;
-  int64_t dataOffset = 0;
+  bool isOfRows;
 };
 
 } // namespace heddle

@@ -11,6 +11,7 @@
 #include "tools/run/InputLines.h"
 #include "tools/run/LineNotices.h"
 #include "tools/run/RunSetup.h"
+#include "tools/run/RunVectors.h"
 
 #include <cstdio>
 #include <functional>
@@ -91,12 +92,9 @@ using Stream = heddle_status (*)(heddle_session *, const heddle_source *,
                                  const heddle_sink *);
 
 /// Prints what becomes of the input and of what `targets` says of it.
-static Status print(Stream stream, const std::string &targets,
+static Status print(Run &run, Stream stream, const std::string &targets,
                     const RunOptions &options, OutputWriter &output,
                     const AnswerFormat &format) {
-  Result<Run> run = beginRun(options);
-  if (!run.ok())
-    return run.status();
   Result<InputLines> input =
       InputLines::open(options.texts, targets, options.split);
   if (!input.ok())
@@ -104,7 +102,7 @@ static Status print(Stream stream, const std::string &targets,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    Printer printer(*run, output, progress,
+    Printer printer(run, output, progress,
                     [&](int64_t number, const heddle_answer_text *answers,
                         size_t count, bool isSkipped) {
                       std::string text = isSkipped
@@ -117,8 +115,8 @@ static Status print(Stream stream, const std::string &targets,
                     });
     heddle_source source = input->source();
     heddle_sink sink = printer.sink();
-    status = statusOf(stream(run->session.get(), &source, &sink));
-    warnOfGpu(*run);
+    status = statusOf(stream(run.session.get(), &source, &sink));
+    warnOfGpu(run);
     printer.reportNotices();
     if (!printer.status().ok())
       return printer.status();
@@ -126,25 +124,36 @@ static Status print(Stream stream, const std::string &targets,
   if (!status.ok())
     return status;
   // One list is for all lines.
-  if (run->allowedLines > 1 && run->allowedLines > input->linesRead())
+  if (run.allowedLines > 1 && run.allowedLines > input->linesRead())
     return Status::error("line ", input->linesRead() + 1, " of '",
                          options.allowed, "' belongs to no line of input");
-  return reportRun(*run, options);
+  return reportRun(run, options);
 }
 
-Status heddle::printTranslations(const RunOptions &options,
-                                 OutputWriter &output) {
+Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
+  Result<Run> run = beginRun(options);
+  if (!run.ok())
+    return run.status();
+  auto hasTask = [&](const char *task) {
+    return heddle_model_has_task(run->model.get(), task) != 0;
+  };
+  bool wantsVectors = options.plain || !options.output.empty();
+  if (wantsVectors || (hasTask("embed") && !hasTask("generate")))
+    return writeVectors(*run, options, output);
   return print(
-      heddle_translate_stream, options.prefix, options, output,
+      *run, heddle_translate_stream, options.prefix, options, output,
       [&](int64_t number, const heddle_answer_text *answers, size_t count) {
         return formatAnswers(number, answers, count, options);
       });
 }
 
 Status heddle::printScores(const RunOptions &options, OutputWriter &output) {
+  Result<Run> run = beginRun(options);
+  if (!run.ok())
+    return run.status();
   Perplexity perplexity;
   Status status =
-      print(heddle_score_stream, options.score, options, output,
+      print(*run, heddle_score_stream, options.score, options, output,
             [&](int64_t, const heddle_answer_text *answers, size_t count) {
               if (count > 0)
                 perplexity.add(*answers);

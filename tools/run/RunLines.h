@@ -16,8 +16,8 @@
 
 namespace heddle {
 
-/// Prints translations.
-Status printTranslations(const RunOptions &options, OutputWriter &output);
+/// Prints what the model makes of lines: translations or vectors.
+Status printAnswers(const RunOptions &options, OutputWriter &output);
 
 /// Prints the log-probabilities of given targets; then, on standard error, the
 /// perplexity of all.

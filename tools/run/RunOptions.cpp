@@ -76,10 +76,10 @@ static const heddle_setting *findSetting(const std::string &flag) {
 /// A flag of the tool with the name of a file.
 static std::string *findFile(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, std::string *> files[] = {
-      {"--allow", &options.allowed},  {"--bad-words", &options.badWords},
-      {"--hidden", &options.hidden},  {"--logits", &options.logits},
-      {"--prefix", &options.prefix},  {"--score", &options.score},
-      {"--teacher", &options.teacher}};
+      {"--allow", &options.allowed}, {"--bad-words", &options.badWords},
+      {"--hidden", &options.hidden}, {"--logits", &options.logits},
+      {"--output", &options.output}, {"--prefix", &options.prefix},
+      {"--score", &options.score},   {"--teacher", &options.teacher}};
   for (auto [name, file] : files)
     if (name == flag)
       return file;
@@ -89,9 +89,10 @@ static std::string *findFile(RunOptions &options, const std::string &flag) {
 /// A flag of the tool without a value.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--help", &options.help},     {"-h", &options.help},
-      {"--info", &options.info},     {"--license", &options.license},
-      {"--verify", &options.verify}, {"--version", &options.version}};
+      {"--help", &options.help},      {"-h", &options.help},
+      {"--info", &options.info},      {"--license", &options.license},
+      {"--plain", &options.plain},    {"--verify", &options.verify},
+      {"--version", &options.version}};
   for (auto [name, enabled] : switches)
     if (name == flag)
       return enabled;
@@ -336,6 +337,16 @@ Status Parser::checkJobs() const {
                : Status::error("--logits needs --teacher FILE");
   if (isGiven("--form") && options.teacher.empty())
     return Status::error("--form needs --teacher FILE");
+  if (options.plain && !options.output.empty())
+    return Status::error("--plain is for vectors that are printed, but "
+                         "--output writes a file");
+  for (const auto &[flag, file] : {std::pair("--hidden", &options.hidden),
+                                   std::pair("--teacher", &options.teacher),
+                                   std::pair("--score", &options.score)})
+    if (!file->empty() && (options.plain || !options.output.empty()))
+      return Status::error(options.plain ? "--plain" : "--output",
+                           " is for vectors of texts, but ", flag,
+                           " asks for something else");
   if (!options.hidden.empty() && !options.teacher.empty())
     return Status::error("--hidden encodes, but --teacher scores");
   if (!options.score.empty() &&

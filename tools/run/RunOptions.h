@@ -55,6 +55,10 @@ struct RunOptions {
   std::string device = "auto";
   /// Where to write the encoder's output; empty if it is not asked for.
   std::string hidden;
+  /// Where to write vectors; empty if they are printed.
+  std::string output;
+  /// Vectors are printed as numbers alone.
+  bool plain = false;
 };
 
 /// Parses all arguments behind the program's name. Of a program that carries a

@@ -49,7 +49,8 @@ static Status checkOutputs(const RunOptions &options) {
            info.st_dev == input.st_dev && info.st_ino == input.st_ino;
   };
   for (const std::string &output :
-       {options.logits, options.hidden, options.profile.value_or("")}) {
+       {options.logits, options.hidden, options.output,
+        options.profile.value_or("")}) {
     if (output.empty())
       continue;
     struct stat info;

@@ -1,8 +1,8 @@
 //===- HuggingFaceArchitecture.h - A class of transformers ------*- C++ -*-===//
 //
-// What a class says by its code rather than by its config.json: each has a file
-// that describes it, Import<Name>.cpp, and everything else asks the
-// description.
+// What a class of BART's descendants says by its code rather than by its
+// config.json: each has a file that describes it, Families/<Name>.cpp, and
+// everything else asks the description.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,11 +57,6 @@ struct HuggingFaceArchitecture {
   /// The class of the tokenizer if a folder names none.
   llvm::StringRef tokenizerClass;
 };
-
-extern const HuggingFaceArchitecture kBart, kLed, kMarianMt, kMBart, kPegasus;
-
-/// All of them, by name.
-llvm::ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures();
 
 /// Names of tables, for `sharedTables`.
 inline constexpr llvm::StringLiteral

@@ -7,83 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/HuggingFace/HuggingFaceConfig.h"
+#include "lib/Import/HuggingFace/Activations.h"
+#include "lib/Import/HuggingFace/Family.h"
 #include "lib/Import/HuggingFace/HuggingFaceFields.h"
 #include "lib/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
 using namespace llvm;
 
 namespace heddle {
-
-ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures() {
-  static const HuggingFaceArchitecture *const all[] = {&kBart, &kLed, &kMBart,
-                                                       &kMarianMt, &kPegasus};
-  return all;
-}
-
-/// "Bart" of BartForConditionalGeneration, "Marian" of MarianMTModel.
-static StringRef familyOf(const HuggingFaceArchitecture *architecture) {
-  StringRef name = architecture->className;
-  return name.take_front(std::min(name.find("For"), name.find("MTModel")));
-}
-
-/// The class that AutoModelForSeq2SeqLM takes: `model_type` decides, whatever
-/// head wrote the file (facebook/bart-base is a BartModel). Only a file without
-/// one needs the name of the class.
-static const HuggingFaceArchitecture *readArchitecture(ConfigReader &config) {
-  ArrayRef<const HuggingFaceArchitecture *> all = getHuggingFaceArchitectures();
-  std::string type = config.text("model_type", "");
-  const json::Value *value = config.readNonNull("architectures");
-  const json::Array *classes = value ? value->getAsArray() : nullptr;
-  std::optional<StringRef> name = classes && classes->size() == 1
-                                      ? classes->front().getAsString()
-                                      : std::nullopt;
-  auto found = find_if(all, [&](const HuggingFaceArchitecture *known) {
-    return type.empty() ? name == known->className : type == known->modelType;
-  });
-  if (found == all.end()) {
-    bool isNamed = type.empty();
-    auto nameOf = [&](const HuggingFaceArchitecture *known) {
-      return (isNamed ? known->className : known->modelType).str();
-    };
-    config.fail(isNamed ? "architectures" : "model_type",
-                join(map_range(all, nameOf), ", "));
-    return all.front();
-  }
-  if (name && !name->starts_with(familyOf(*found)))
-    config.warn("architectures",
-                "though its 'model_type' makes it a " + (*found)->className);
-  return *found;
-}
-
-/// The names of transformers' ACT2FN.
-static void readActivation(ConfigReader &config, HuggingFaceConfig &model) {
-  const json::Value *value = config.read("activation_function");
-  std::string name = value && value->getAsNull()
-                         ? ""
-                         : config.text("activation_function", "gelu");
-  if (name == "linear")
-    return;
-  model.activation = StringSwitch<std::optional<ActivationKind>>(name)
-                         .Case("relu", ActivationKind::Relu)
-                         .Cases({"gelu", "gelu_python"}, ActivationKind::Gelu)
-                         .Cases({"gelu_new", "gelu_fast", "gelu_accurate",
-                                 "gelu_pytorch_tanh", "gelu_python_tanh"},
-                                ActivationKind::GeluTanh)
-                         .Case("quick_gelu", ActivationKind::QuickGelu)
-                         .Cases({"silu", "swish"}, ActivationKind::Silu)
-                         .Case("tanh", ActivationKind::Tanh)
-                         .Case("sigmoid", ActivationKind::Sigmoid)
-                         .Default(std::nullopt);
-  if (!model.activation)
-    config.fail("activation_function",
-                "relu, gelu, gelu_python, gelu_new, gelu_fast, gelu_accurate, "
-                "gelu_pytorch_tanh, gelu_python_tanh, quick_gelu, silu, swish, "
-                "tanh, sigmoid, linear");
-}
 
 static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
                                   const std::string &heads, int64_t width) {
@@ -104,10 +37,14 @@ void readPositions(ConfigReader &config, HuggingFaceConfig &model) {
 }
 
 Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
-  HuggingFaceConfig model;
-  model.architecture = readArchitecture(config);
+  const Family &family = chooseFamily(config);
   if (Error error = config.takeError())
     return std::move(error);
+  if (!family.encoderDecoder)
+    return makeError("'" + config.getPath() + "' is that of a " +
+                     family.className + ", which has no decoder");
+  HuggingFaceConfig model;
+  model.architecture = &*family.encoderDecoder;
 
   model.form = model.architecture->form;
   // An alias overwrites what the field itself says: PretrainedConfig sets it
@@ -128,7 +65,7 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   model.vocabulary = model.decoderVocabulary = config.size(
       "vocab_size", model.architecture->vocabulary, 1, kMaxVocabulary);
   model.scaleEmbedding = config.truth("scale_embedding", false);
-  readActivation(config, model);
+  model.activation = readActivation(config, "activation_function", "gelu");
   model.deviation = 0.02;
   if (const json::Value *deviation = config.readNonNull("init_std"))
     if (std::optional<double> number = deviation->getAsNumber();

@@ -28,6 +28,7 @@ static constexpr StringLiteral kTraining[] = {
     "dropout",
     "encoder_layerdrop",
     "gradient_checkpointing",
+    "hidden_dropout_prob",
     "init_std",
     "initializer_range",
 };
@@ -97,6 +98,12 @@ static constexpr StringLiteral kUnreadFields[] = {
     "add_cross_attention",
     "chunk_size_feed_forward",
     "cross_attention_hidden_size",
+    "directionality",
+    "pooler_fc_size",
+    "pooler_num_attention_heads",
+    "pooler_num_fc_layers",
+    "pooler_size_per_head",
+    "pooler_type",
     "is_decoder",
     "_attn_implementation_autoset",
     "_num_labels",
@@ -167,6 +174,16 @@ void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions) {
       config.fail("layer_types", "null, a list of \"full_attention\"");
   }
   config.require("num_kv_shared_layers", {0});
+}
+
+void refuseUnsupportedEncoder(ConfigReader &config) {
+  // A decoder's mask is causal, and it reads another model's states.
+  for (StringRef field : {"is_decoder", "add_cross_attention",
+                          "is_encoder_decoder", "tie_encoder_decoder"})
+    config.require(field, {false});
+  config.require("pruned_heads", {json::Object()});
+  config.require("quantization_config", {});
+  config.require("transformers_weights", {});
 }
 
 /// Whether a number is in a range; what is no number may mean anything.

@@ -25,6 +25,10 @@ namespace heddle {
 /// KV cache in a way that Heddle lacks.
 void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions);
 
+/// Refuses fields of an encoder's config.json that change what it computes in a
+/// way that Heddle lacks.
+void refuseUnsupportedEncoder(ConfigReader &config);
+
 /// What decides whether `generate` looks at a setting.
 struct SearchKind {
   int64_t beams;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/HuggingFace/HuggingFaceModel.h"
+#include "lib/Import/Blocks.h"
 #include <cmath>
 
 using namespace mlir;
@@ -52,23 +53,11 @@ std::string HuggingFaceModel::layerName(StringRef side, int64_t layer) const {
 
 Value HuggingFaceModel::dense(Value input, const std::string &name,
                               int64_t width) {
-  int64_t inputWidth = cast<RankedTensorType>(input.getType()).getDimSize(2);
-  Value weight = layers.weight({name + ".weight",
-                                {inputWidth, width},
-                                /*transposed=*/true,
-                                {width, inputWidth}});
-  Value bias =
-      layers.weight({name + ".bias", {width}, /*transposed=*/false, {width}});
-  return layers.linear(input, weight, bias);
+  return Blocks(layers).linear(input, {name, width});
 }
 
 Value HuggingFaceModel::norm(Value input, const std::string &name) {
-  auto vector = [&](const char *suffix) {
-    return layers.weight(
-        {name + suffix, {config.width}, /*transposed=*/false, {config.width}});
-  };
-  Value gamma = vector(".weight"), beta = vector(".bias");
-  return layers.layerNorm(input, gamma, beta, kEpsilon);
+  return Blocks(layers).norm(input, {name, kEpsilon});
 }
 
 Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
@@ -80,24 +69,28 @@ Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
 
 Value HuggingFaceModel::attention(Value input, Value memory, Value mask,
                                   const std::string &name, int64_t heads) {
+  auto wide = [&](const char *part) {
+    return LinearBlock{name + part, config.width};
+  };
+  AttentionBlock block{name,
+                       wide(".q_proj"),
+                       wide(".k_proj"),
+                       wide(".v_proj"),
+                       wide(".out_proj"),
+                       heads};
+  block.mask = mask;
   return sublayer(input, name + "_layer_norm", [&](Value x) {
-    Value source = memory ? memory : x;
-    Value query = dense(x, name + ".q_proj", config.width);
-    Value key = dense(source, name + ".k_proj", config.width);
-    Value value = dense(source, name + ".v_proj", config.width);
-    Value output = layers.attention(name, query, key, value, mask, heads);
-    return dense(output, name + ".out_proj", config.width);
+    return Blocks(layers).attention(x, memory, block);
   });
 }
 
 Value HuggingFaceModel::feedForward(Value input, const std::string &layer,
                                     int64_t ffnWidth) {
-  return sublayer(input, layer + ".final_layer_norm", [&](Value x) {
-    x = dense(x, layer + ".fc1", ffnWidth);
-    if (config.activation)
-      x = layers.activation(*config.activation, x);
-    return dense(x, layer + ".fc2", config.width);
-  });
+  FfnBlock block{{layer + ".fc1", ffnWidth},
+                 {layer + ".fc2", config.width},
+                 config.activation};
+  return sublayer(input, layer + ".final_layer_norm",
+                  [&](Value x) { return Blocks(layers).ffn(x, block); });
 }
 
 Value HuggingFaceModel::embed(Value ids, const std::string &side) {

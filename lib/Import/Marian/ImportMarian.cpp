@@ -119,7 +119,7 @@ Value MarianModel::dense(Value input, StringRef prefix, StringRef suffix,
 Value MarianModel::norm(Value input, StringRef prefix, StringRef suffix) {
   Value scale = weight(prefix + "_ln_scale" + suffix, {options.width});
   Value bias = weight(prefix + "_ln_bias" + suffix, {options.width});
-  return layers.layerNorm(input, scale, bias, kEpsilon);
+  return layers.norm({NormKind::Layer, scale, bias, kEpsilon}, input);
 }
 
 Value MarianModel::preprocess(Value input, StringRef prefix, StringRef steps) {
@@ -150,7 +150,7 @@ Value MarianModel::attention(Value input, Value memory, Value mask,
   Value key = dense(memory, prefix, "k", options.width);
   Value value = dense(memory, prefix, "v", options.width);
   Value output =
-      layers.attention(prefix, query, key, value, mask, options.heads);
+      layers.attention(prefix, {query, key, value, mask, options.heads});
   if (options.projection)
     output = dense(output, prefix, "o", options.width);
   return postprocess(output, input, prefix + "_Wo", options.postprocess);
@@ -199,8 +199,10 @@ Value MarianModel::embed(Value ids, const std::string &table,
 
 void MarianModel::buildEncode() {
   auto arguments = layers.beginFunction(
-      "encode", {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-      "memory", options.width, {"full"});
+      {"encode",
+       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
+       "memory",
+       options.width});
   Value mask = layers.paddingMask(arguments[1]);
   Value embedded =
       embed(arguments[0], options.sourceTable, options.sourceVocabulary);
@@ -270,13 +272,15 @@ void MarianModel::buildDecode() {
 
 void MarianModel::buildShortlist() {
   auto arguments =
-      layers.beginFunction("shortlist",
-                           {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
-                            {"memory", {"batch", "source"}, options.width},
-                            {"lengths", {"batch"}},
-                            {"candidates", {"batch", "shortlist"}},
-                            {"counts", {"batch"}}},
-                           "logits", ShapedType::kDynamic, {"step", "chunk"});
+      layers.beginFunction({"shortlist",
+                            {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
+                             {"memory", {"batch", "source"}, options.width},
+                             {"lengths", {"batch"}},
+                             {"candidates", {"batch", "shortlist"}},
+                             {"counts", {"batch"}}},
+                            "logits",
+                            ShapedType::kDynamic,
+                            {"step", "chunk"}});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value rows = layers.embedding(arguments[3], outputMatrix(/*asRows=*/true));
   Value bias = layers.embedding(arguments[3], outputBias());

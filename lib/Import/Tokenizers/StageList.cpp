@@ -41,6 +41,29 @@ std::string StageList::build() const {
   return section + tables;
 }
 
+StageList StageList::of(StringRef section) {
+  format::StageListHeader header;
+  memcpy(&header, section.data(), sizeof header);
+  StageList list;
+  for (uint32_t i = 0; i < header.count; ++i) {
+    format::Stage stage;
+    memcpy(&stage, section.data() + sizeof header + i * sizeof stage,
+           sizeof stage);
+    list.add(stage.kind, stage.uses,
+             section.substr(stage.begin, stage.size).str());
+  }
+  return list;
+}
+
+std::string insertStages(StringRef section, const StageList &front) {
+  StageList list = StageList::of(section);
+  auto place = list.entries.begin();
+  while (place != list.entries.end() && place->kind == format::kRepairText)
+    ++place;
+  list.entries.insert(place, front.entries.begin(), front.entries.end());
+  return list.build();
+}
+
 std::string buildTexts(ArrayRef<StringRef> texts, ArrayRef<uint16_t> joinings) {
   std::string table;
   appendValues(table, ArrayRef(format::TextsHeader{uint32_t(texts.size()), 0}));

@@ -31,14 +31,23 @@ public:
 
   /// The section `tokenizer`. Tables that are equal stand there once.
   std::string build() const;
+  /// The stages of such a section, which build() has made.
+  static StageList of(llvm::StringRef section);
 
 private:
+  friend std::string insertStages(llvm::StringRef section,
+                                  const StageList &front);
+
   struct Entry {
     uint32_t kind, uses;
     std::string table;
   };
   std::vector<Entry> entries;
 };
+
+/// A section `tokenizer` with more stages, in front of all but the repair of
+/// texts.
+std::string insertStages(llvm::StringRef section, const StageList &front);
 
 /// The table of texts by their ids, and what they are in joined text.
 std::string buildTexts(llvm::ArrayRef<llvm::StringRef> texts,

@@ -1,6 +1,7 @@
 //===- StripSpaces.cpp - White space at the ends of a text ----------------===//
 //
-// `Strip` of the library tokenizers: a part that is white space alone goes.
+// `Strip` of the library tokenizers, or str.strip() of Python, whose white
+// space has four characters more: a part that is white space alone goes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +17,14 @@ public:
   explicit StripSpaces(uint32_t flags) : flags(flags) {}
 
   void apply(TextParts &parts) const override {
+    bool isPython = flags & format::kStripsAsPython;
     parts.split([&](const TextPart &part, auto &sink) {
       size_t begin = 0, end = part.text.size();
       if (flags & format::kStripsRight)
-        end = stripRight(part.text, /*isPython=*/false).size();
+        end = stripRight(part.text, isPython).size();
       std::string_view left = part.text.substr(0, end);
       if (flags & format::kStripsLeft)
-        begin = end - stripLeft(left, /*isPython=*/false).size();
+        begin = end - stripLeft(left, isPython).size();
       sink(part.slice(begin, end));
     });
   }

@@ -570,6 +570,9 @@ TEST(ApiSettingsTest, all_settings_have_help_and_are_read) {
     SCOPED_TRACE(settings[i].name);
     EXPECT_NE(std::string(settings[i].help), "");
     EXPECT_NE(std::string(settings[i].group), "");
+    // A model may call its prompts anything.
+    if (settings[i].name == std::string("prompt"))
+      continue;
     EXPECT_EQ(heddle_settings_set(set, settings[i].name, "~"), HEDDLE_MISUSED);
     EXPECT_EQ(std::string(heddle_error())
                   .find("--" + std::string(settings[i].name) +

@@ -63,9 +63,7 @@ TEST_F(RunMistakesTest, flags_with_two_dashes) {
         std::pair("--fp16", "text that begins with - must follow a '--'"),
         std::pair("---", "text that begins with - must follow a '--'"),
         std::pair("--input", "lines are read from standard input: heddle-run "
-                             "FILE <letters.txt"),
-        std::pair("--output", "answers go to standard output: heddle-run FILE "
-                              ">answers.txt")})
+                             "FILE <letters.txt")})
     expectUsageError(std::string("text ") + flag + " 4",
                      std::string("unknown flag '") + flag + "' (" + note + ")");
   expectUsageError("text --scores=yes cafe",

@@ -1,4 +1,4 @@
-//===- NormGrid.cpp - norm and quantize on a GPU, a warp a row ------------===//
+//===- NormGrid.cpp - Norms and quantize on a GPU, a warp a row -----------===//
 //
 // The row stays in registers, so a layer norm affords two passes: first the
 // mean, then the mean of the squared deviations. One pass with E[x^2] - E[x]^2
@@ -77,6 +77,22 @@ LogicalResult heddle::emitGrid(NormOp op) {
   return emitRows(op, op.getInput(), rows, [&](WarpRow &row, BlockCode &code) {
     normalize(op, row, widthOf(op.getInput()), code);
   });
+}
+
+LogicalResult heddle::emitGrid(NormalizeOp op) {
+  Value input = op.getInput(), result = op.getDestination();
+  return emitRows(
+      op, input, {input, result}, [&](WarpRow &row, BlockCode &code) {
+        SmallVector<Value> x = row.load(input);
+        Value squares = row.sum(
+            row.map(x, [&](Value value) { return code.mul(value, value); }));
+        Value length =
+            code.max(math::SqrtOp::create(code.builder, code.loc, squares),
+                     code.f32(op.getEpsilon().convertToDouble()));
+        row.store(
+            row.map(x, [&](Value value) { return code.div(value, length); }),
+            result);
+      });
 }
 
 LogicalResult heddle::emitGrid(QuantizeOp op) {

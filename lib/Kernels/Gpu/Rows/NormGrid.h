@@ -16,6 +16,7 @@ namespace heddle {
 /// Builds the grid of an op in front of it. Fails, building nothing, for rows
 /// that registers do not hold, or with gaps.
 mlir::LogicalResult emitGrid(NormOp op);
+mlir::LogicalResult emitGrid(NormalizeOp op);
 mlir::LogicalResult emitGrid(QuantizeOp op);
 
 } // namespace heddle

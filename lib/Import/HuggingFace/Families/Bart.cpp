@@ -1,4 +1,4 @@
-//===- ImportBart.cpp - BART ----------------------------------------------===//
+//===- Bart.cpp - BART ----------------------------------------------------===//
 //
 // BartForConditionalGeneration (arXiv:1910.13461), and the encoder that its
 // descendants share. HuggingFaceModel.cpp has the names of tensors (`q_proj`,
@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/HuggingFace/Family.h"
 #include "lib/Import/HuggingFace/HuggingFaceModel.h"
 
 using namespace mlir;
@@ -15,8 +16,10 @@ void heddle::buildBartEncode(HuggingFaceModel &model) {
   LayerBuilder &layers = model.layers;
   const HuggingFaceConfig &config = model.config;
   auto arguments = layers.beginFunction(
-      "encode", {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-      "memory", config.width, {"full"});
+      {"encode",
+       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
+       "memory",
+       config.width});
   Value mask = layers.paddingMask(arguments[1]);
   Value x = model.embed(arguments[0], "encoder");
   for (int64_t i = 0; i < config.encoder.depth; ++i) {
@@ -28,7 +31,7 @@ void heddle::buildBartEncode(HuggingFaceModel &model) {
   layers.endFunction(model.finish(x, "encoder"));
 }
 
-static HuggingFaceArchitecture describe() {
+Family heddle::makeFamilyBart() {
   HuggingFaceArchitecture bart;
   bart.className = "BartForConditionalGeneration";
   bart.modelType = "bart";
@@ -47,7 +50,5 @@ static HuggingFaceArchitecture describe() {
   bart.readForm = readPositions;
   bart.buildEncode = buildBartEncode;
   bart.tokenizerClass = "BartTokenizer";
-  return bart;
+  return makeEncoderDecoder(bart);
 }
-
-const HuggingFaceArchitecture heddle::kBart = describe();

@@ -1,4 +1,4 @@
-//===- ImportLed.cpp - LED ------------------------------------------------===//
+//===- Led.cpp - LED ------------------------------------------------------===//
 //
 // LEDForConditionalGeneration is BART with the attention of Longformer
 // (arXiv:2004.05150) in its encoder: a token attends to its window and to the
@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/HuggingFace/Family.h"
 #include "lib/Import/HuggingFace/HuggingFaceModel.h"
 
 using namespace mlir;
@@ -46,8 +47,8 @@ Value Longformer::project(Value queries, Value input, Value mask,
   };
   Value query = dense(queries, ".query");
   Value key = dense(input, ".key"), value = dense(input, ".value");
-  return model.layers.attention(name + suffix, query, key, value, mask,
-                                config.encoder.heads);
+  return model.layers.attention(
+      name + suffix, {query, key, value, mask, config.encoder.heads});
 }
 
 Value Longformer::attend(Value input, const std::string &name, int64_t window) {
@@ -63,11 +64,12 @@ Value Longformer::attend(Value input, const std::string &name, int64_t window) {
 static void buildLedEncode(HuggingFaceModel &model) {
   LayerBuilder &layers = model.layers;
   const HuggingFaceConfig &config = model.config;
-  auto arguments = layers.beginFunction("encode",
-                                        {{"ids", {"batch", "source"}},
-                                         {"lengths", {"batch"}},
-                                         {"global", {"batch", "globals"}}},
-                                        "memory", config.width, {"full"});
+  auto arguments = layers.beginFunction({"encode",
+                                         {{"ids", {"batch", "source"}},
+                                          {"lengths", {"batch"}},
+                                          {"global", {"batch", "globals"}}},
+                                         "memory",
+                                         config.width});
   Longformer longformer(model, arguments[1], arguments[2]);
   Value x = model.embed(arguments[0], "encoder");
   for (int64_t i = 0; i < config.encoder.depth; ++i) {
@@ -121,7 +123,7 @@ static void readLedForm(ConfigReader &config, HuggingFaceConfig &model) {
   readWindows(config, model);
 }
 
-static HuggingFaceArchitecture describe() {
+Family heddle::makeFamilyLed() {
   HuggingFaceArchitecture led;
   led.className = "LEDForConditionalGeneration";
   led.modelType = "led";
@@ -136,7 +138,5 @@ static HuggingFaceArchitecture describe() {
   led.readForm = readLedForm;
   led.buildEncode = buildLedEncode;
   led.tokenizerClass = "LEDTokenizer";
-  return led;
+  return makeEncoderDecoder(led);
 }
-
-const HuggingFaceArchitecture heddle::kLed = describe();

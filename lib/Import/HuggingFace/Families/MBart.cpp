@@ -1,15 +1,16 @@
-//===- ImportMBart.cpp - mBART --------------------------------------------===//
+//===- MBart.cpp - mBART --------------------------------------------------===//
 //
 // MBartForConditionalGeneration (arXiv:2001.08210): BART with the norms in
 // front of the sublayers and one behind the last layer.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/HuggingFace/Family.h"
 #include "lib/Import/HuggingFace/HuggingFaceModel.h"
 
 using namespace heddle;
 
-static HuggingFaceArchitecture describe() {
+Family heddle::makeFamilyMBart() {
   HuggingFaceArchitecture mbart;
   mbart.className = "MBartForConditionalGeneration";
   mbart.modelType = "mbart";
@@ -27,7 +28,5 @@ static HuggingFaceArchitecture describe() {
   mbart.readForm = readPositions;
   mbart.buildEncode = buildBartEncode;
   mbart.tokenizerClass = "MBartTokenizer";
-  return mbart;
+  return makeEncoderDecoder(mbart);
 }
-
-const HuggingFaceArchitecture heddle::kMBart = describe();

@@ -1,4 +1,4 @@
-//===- ImportPegasus.cpp - Pegasus ----------------------------------------===//
+//===- Pegasus.cpp - Pegasus ----------------------------------------------===//
 //
 // PegasusForConditionalGeneration (arXiv:1912.08777): BART with the norms in
 // front of the sublayers, one behind the last layer, none behind the
@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/HuggingFace/Family.h"
 #include "lib/Import/HuggingFace/HuggingFaceModel.h"
 
 using namespace heddle;
 
-static HuggingFaceArchitecture describe() {
+Family heddle::makeFamilyPegasus() {
   HuggingFaceArchitecture pegasus;
   pegasus.className = "PegasusForConditionalGeneration";
   pegasus.modelType = "pegasus";
@@ -28,7 +29,5 @@ static HuggingFaceArchitecture describe() {
   pegasus.readForm = readPositions;
   pegasus.buildEncode = buildBartEncode;
   pegasus.tokenizerClass = "PegasusTokenizer";
-  return pegasus;
+  return makeEncoderDecoder(pegasus);
 }
-
-const HuggingFaceArchitecture heddle::kPegasus = describe();

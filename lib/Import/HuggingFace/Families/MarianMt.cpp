@@ -1,10 +1,11 @@
-//===- ImportMarianMt.cpp - Marian models of Hugging Face -----------------===//
+//===- MarianMt.cpp - Marian models of Hugging Face -----------------------===//
 //
 // MarianMTModel, the form of the OPUS-MT models: BART with positions by formula
 // and without a norm behind the embeddings.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/HuggingFace/Family.h"
 #include "lib/Import/HuggingFace/HuggingFaceModel.h"
 
 using namespace heddle;
@@ -30,7 +31,7 @@ static void readMarianForm(ConfigReader &config, HuggingFaceConfig &model) {
   readPositions(config, model);
 }
 
-static HuggingFaceArchitecture describe() {
+Family heddle::makeFamilyMarianMt() {
   HuggingFaceArchitecture marian;
   marian.className = "MarianMTModel";
   marian.modelType = "marian";
@@ -46,7 +47,5 @@ static HuggingFaceArchitecture describe() {
   marian.readForm = readMarianForm;
   marian.buildEncode = buildBartEncode;
   marian.tokenizerClass = "MarianTokenizer";
-  return marian;
+  return makeEncoderDecoder(marian);
 }
-
-const HuggingFaceArchitecture heddle::kMarianMt = describe();

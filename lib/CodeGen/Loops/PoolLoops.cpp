@@ -1,0 +1,98 @@
+//===- PoolLoops.cpp - Formulas of pool -----------------------------------===//
+//
+// Sums go up in the positions and end at the sequence's length: the bits of a
+// vector depend on its sequence alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CodeGen/Loops/PoolLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// sentence-transformers': of no position the largest number, and the least
+/// that a sum is divided by.
+static constexpr float kLowest = -1e9f, kLeastCount = 1e-9f;
+
+static Value toF32(Value index, Loops &loops) {
+  return arith::UIToFPOp::create(
+      loops.builder, loops.loc, loops.builder.getF32Type(), loops.toI32(index));
+}
+
+PooledPositions heddle::findPooledPositions(PoolOp op, Value sequence,
+                                            Loops &loops) {
+  auto numberOf = [&](Value numbers) {
+    return loops.toIndex(loops.load(numbers, sequence));
+  };
+  Value end = numberOf(op.getLengths()), zero = loops.index(0);
+  Value first = op.getFirst() ? loops.umin(numberOf(op.getFirst()), end) : zero;
+  Value one = loops.index(1);
+  auto sumUpTo = [&](Value count) {
+    return loops.udiv(loops.mul(count, loops.add(count, one)), 2);
+  };
+  Value hasSome = loops.less(first, end);
+  Value least = loops.f32(kLeastCount);
+  return {
+      first,
+      end,
+      hasSome,
+      loops.select(hasSome, loops.sub(end, one), zero),
+      loops.max(toF32(loops.sub(end, first), loops), least),
+      loops.max(toF32(loops.sub(sumUpTo(end), sumUpTo(first)), loops), least)};
+}
+
+Value heddle::poolColumn(Pooling mode, const PooledPositions &positions,
+                         Value zero, function_ref<Value(Value)> column,
+                         Loops &loops) {
+  auto fold = [&](Value initial, function_ref<Value(Value, Value)> body) {
+    return loops.fold(positions.first, positions.end, initial, body);
+  };
+  auto sum = [&] {
+    return fold(zero,
+                [&](Value i, Value sum) { return loops.add(sum, column(i)); });
+  };
+  switch (mode) {
+  case Pooling::Cls:
+    return column(loops.index(0));
+  case Pooling::Max:
+    return fold(loops.constant(kLowest, zero), [&](Value i, Value most) {
+      return loops.max(most, column(i));
+    });
+  case Pooling::Mean:
+    return loops.div(sum(), positions.count);
+  case Pooling::MeanSqrt:
+    return loops.div(
+        sum(), math::SqrtOp::create(loops.builder, loops.loc, positions.count));
+  case Pooling::WeightedMean: {
+    Value weighted = fold(zero, [&](Value i, Value sum) {
+      Value weight = toF32(loops.add(i, loops.index(1)), loops);
+      return loops.add(sum, loops.mul(column(i), weight));
+    });
+    return loops.div(weighted, positions.weight);
+  }
+  case Pooling::Last:
+    return loops.select(positions.hasSome, column(positions.last), zero);
+  }
+  llvm_unreachable("all modes are covered");
+}
+
+void heddle::buildPoolLoops(PoolOp op, Loops &loops) {
+  Value input = op.getInput(), result = op.getDestination();
+  Value width = loops.lastSize(input);
+  loops.nest(input, 1, [&](ValueRange at) {
+    Value sequence = at.front();
+    PooledPositions positions = findPooledPositions(op, sequence, loops);
+    for (auto [number, mode] : llvm::enumerate(op.getModeList()))
+      loops.loop(width, [&, number = number, mode = mode](Value d) {
+        auto column = [&](Value i) {
+          return loops.load(input, {sequence, i, d});
+        };
+        Value pooled = poolColumn(mode, positions, loops.f32(0), column, loops);
+        Value place = loops.add(loops.mul(width, int64_t(number)), d);
+        loops.store(pooled, result, {sequence, place});
+      });
+  });
+}

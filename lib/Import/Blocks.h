@@ -1,0 +1,80 @@
+//===- Blocks.h - Parts of transformers over named tensors ------*- C++ -*-===//
+//
+// What model families are written with: a block is a description of a layer and
+// of its tensors' names, and one function writes it. Names are those of
+// torch.nn's modules, to which ".weight" and ".bias" are added.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_BLOCKS_H
+#define HEDDLE_LIB_IMPORT_BLOCKS_H
+
+#include "lib/Import/LayerBuilder.h"
+
+namespace heddle {
+
+/// torch.nn.Linear: x W^T + b, W [width, in].
+struct LinearBlock {
+  std::string name;
+  int64_t width;
+  bool hasBias = true;
+};
+
+/// A norm of the input's width. Files of Google's BERT say "gamma" for "weight"
+/// and "beta" for "bias".
+struct NormBlock {
+  std::string name;
+  float epsilon;
+  NormKind kind = NormKind::Layer;
+  bool hasBias = true;
+};
+
+/// Softmax attention between projections.
+struct AttentionBlock {
+  /// For locations.
+  std::string name;
+  LinearBlock query, key, value, output;
+  int64_t heads;
+  /// Of keys and values; 0 for `heads`.
+  int64_t kvHeads = 0;
+  /// 1 / sqrt(width of a head) without it.
+  std::optional<float> scale = {};
+  /// Null for none.
+  mlir::Value mask = {};
+  /// See LayerBuilder::Attention.
+  mlir::Value biases = {};
+};
+
+/// Two linears; without an activation they follow each other.
+struct FfnBlock {
+  LinearBlock up, down;
+  std::optional<ActivationKind> activation;
+};
+
+/// A table of vectors.
+struct TableBlock {
+  /// Of the tensor itself.
+  std::string name;
+  int64_t rows, width;
+};
+
+/// Writes blocks. Borrows the builder, whose failures are sticky.
+class Blocks {
+public:
+  explicit Blocks(LayerBuilder &layers) : layers(layers) {}
+
+  mlir::Value table(const TableBlock &block);
+  mlir::Value linear(mlir::Value input, const LinearBlock &block);
+  mlir::Value norm(mlir::Value input, const NormBlock &block);
+  /// Keys and values of `memory`, or of the input if it is null.
+  mlir::Value attention(mlir::Value input, mlir::Value memory,
+                        const AttentionBlock &block);
+  mlir::Value ffn(mlir::Value input, const FfnBlock &block);
+
+private:
+  LayerBuilder &layers;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_BLOCKS_H

@@ -1,0 +1,393 @@
+//===- SentenceTransformers.cpp - From hidden states to vectors -----------===//
+//
+// One function for each file of the library, then what is made of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/HuggingFace/SentenceTransformers.h"
+#include "lib/Import/Blocks.h"
+#include "lib/Import/HuggingFace/HuggingFaceConfig.h"
+#include "lib/Import/Tokenizers/Characters/CharacterMap.h"
+#include "lib/Support/Error.h"
+#include "lib/Support/Tasks.h"
+#include "lib/Weights/Json.h"
+#include "lib/Weights/MappedFile.h"
+#include "runtime/artifact/SearchSettings.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+/// torch.nn.functional.normalize and torch.nn.LayerNorm.
+static constexpr float kLeastLength = 1e-12f, kNormEpsilon = 1e-5f;
+
+//===----------------------------------------------------------------------===//
+// modules.json
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One of modules.json.
+struct ModuleEntry {
+  /// "Pooling", and the folder of its files, in the model's.
+  std::string type, path;
+};
+} // namespace
+
+static std::string join(StringRef folder, StringRef path) {
+  SmallString<128> result = folder;
+  sys::path::append(result, path);
+  return std::string(result);
+}
+
+/// "Pooling" of sentence_transformers.models.Pooling or of
+/// sentence_transformers.models.Pooling.Pooling; empty for code of others.
+static StringRef nameOfClass(StringRef type) {
+  return type.consume_front("sentence_transformers.") ? type.rsplit('.').second
+                                                      : "";
+}
+
+/// The modules in their order, which is the list's, whatever their idx.
+static Expected<std::vector<ModuleEntry>> readModules(StringRef path) {
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  Expected<json::Array> list = parseJsonArray((*buffer)->getBuffer(), path);
+  if (!list)
+    return list.takeError();
+  std::vector<ModuleEntry> modules;
+  for (const json::Value &each : *list) {
+    const json::Object *module = each.getAsObject();
+    auto type = module ? module->getString("type") : std::nullopt;
+    auto folder = module ? module->getString("path") : std::nullopt;
+    if (!type || !folder)
+      return makeError("'" + path + "' has the module " + formatJson(each) +
+                       ", expected an object with the texts 'type' and 'path'");
+    std::string name = nameOfClass(*type).str();
+    if (name.empty())
+      return makeError("'" + path + "' has the module '" + *type +
+                       "', which is code of its own: Heddle runs none "
+                       "(supported: those of sentence_transformers.models)");
+    if (sys::path::is_absolute(*folder) || folder->contains(".."))
+      return makeError("'" + path + "' has a module in '" + *folder +
+                       "', expected a folder of the model's");
+    modules.push_back({name, folder->str()});
+  }
+  if (modules.empty() || modules.front().type != "Transformer")
+    return makeError(
+        "'" + path + "' begins with " +
+        (modules.empty() ? "nothing" : "'" + modules.front().type + "'") +
+        ", expected a Transformer");
+  return modules;
+}
+
+Expected<std::string> findTransformerFolder(StringRef folder) {
+  auto modules = readModules(join(folder, "modules.json"));
+  if (!modules)
+    return modules.takeError();
+  StringRef path = modules->front().path;
+  return path.empty() ? folder.str() : join(folder, path);
+}
+
+//===----------------------------------------------------------------------===//
+// The files of modules
+//===----------------------------------------------------------------------===//
+
+/// Those that the library looks for, the first one counts.
+static constexpr StringLiteral kTransformerFiles[] = {
+    "sentence_bert_config.json",       "sentence_roberta_config.json",
+    "sentence_distilbert_config.json", "sentence_camembert_config.json",
+    "sentence_albert_config.json",     "sentence_xlm-roberta_config.json",
+    "sentence_xlnet_config.json"};
+
+/// What the tokenizer itself says of the most tokens of a text, if that is a
+/// limit: transformers writes 1e30 for none.
+static std::optional<int64_t> readModelMaxLength(StringRef folder) {
+  std::string path = join(folder, "tokenizer_config.json");
+  if (!sys::fs::exists(path))
+    return std::nullopt;
+  Expected<ConfigReader> file = readConfig(path);
+  if (!file) {
+    // The tokenizer's reader says what is wrong.
+    consumeError(file.takeError());
+    return std::nullopt;
+  }
+  const json::Value *value = file->readNonNull("model_max_length");
+  std::optional<double> length = value ? value->getAsNumber() : std::nullopt;
+  if (!length || !(*length >= 1 && *length <= double(kMostTokens)))
+    return std::nullopt;
+  return int64_t(*length);
+}
+
+/// How the transformer takes texts.
+static Error readTransformer(StringRef folder, EmbedModules &embed) {
+  embed.maxTokens = readModelMaxLength(folder);
+  auto found = find_if(kTransformerFiles, [&](StringRef file) {
+    return sys::fs::exists(join(folder, file));
+  });
+  if (found == std::end(kTransformerFiles))
+    return Error::success();
+  Expected<ConfigReader> file = readConfig(join(folder, *found));
+  if (!file)
+    return file.takeError();
+  if (file->readNonNull("max_seq_length"))
+    embed.maxTokens = file->integer("max_seq_length", 0, 1, kMostTokens);
+  embed.lowers = file->truth("do_lower_case", false);
+  return file->takeError();
+}
+
+static Error readPooling(StringRef folder, int64_t width, EmbedModules &embed) {
+  Expected<ConfigReader> file = readConfig(join(folder, "config.json"));
+  if (!file)
+    return file.takeError();
+  struct Mode {
+    StringLiteral field;
+    bool byDefault;
+    Pooling pooling;
+  };
+  // In the order of what is concatenated.
+  constexpr Mode modes[] = {
+      {"pooling_mode_cls_token", false, Pooling::Cls},
+      {"pooling_mode_max_tokens", false, Pooling::Max},
+      {"pooling_mode_mean_tokens", true, Pooling::Mean},
+      {"pooling_mode_mean_sqrt_len_tokens", false, Pooling::MeanSqrt},
+      {"pooling_mode_weightedmean_tokens", false, Pooling::WeightedMean},
+      {"pooling_mode_lasttoken", false, Pooling::Last}};
+  embed.modes.clear();
+  for (const Mode &mode : modes)
+    if (file->truth(mode.field, mode.byDefault))
+      embed.modes.push_back(mode.pooling);
+  if (embed.modes.empty())
+    file->fail("pooling_mode_mean_tokens", "true, for this mode or another");
+  file->require("word_embedding_dimension", {width});
+  embed.poolsPrompt = file->truth("include_prompt", true);
+  return file->takeError();
+}
+
+/// An activation by the Python path of its class.
+static std::optional<ActivationKind> readTorchActivation(ConfigReader &file) {
+  std::string path =
+      file.text("activation_function", "torch.nn.modules.activation.Tanh");
+  if (path == "torch.nn.modules.linear.Identity" || path == "torch.nn.Identity")
+    return std::nullopt;
+  StringRef name = path;
+  if (!name.consume_front("torch.nn.modules.activation."))
+    name.consume_front("torch.nn.");
+  auto kind = llvm::StringSwitch<std::optional<ActivationKind>>(name)
+                  .Case("Tanh", ActivationKind::Tanh)
+                  .Case("ReLU", ActivationKind::Relu)
+                  .Case("GELU", ActivationKind::Gelu)
+                  .Case("SiLU", ActivationKind::Silu)
+                  .Case("Sigmoid", ActivationKind::Sigmoid)
+                  .Default(std::nullopt);
+  if (!kind)
+    file.fail("activation_function",
+              "torch.nn.modules.linear.Identity and, of "
+              "torch.nn.modules.activation, Tanh, ReLU, GELU, SiLU, Sigmoid");
+  return kind;
+}
+
+static Expected<VectorModule> readDense(const std::string &root,
+                                        const std::string &path) {
+  Expected<ConfigReader> file =
+      readConfig(join(join(root, path), "config.json"));
+  if (!file)
+    return file.takeError();
+  VectorModule dense{VectorModule::Kind::Dense, path};
+  dense.in = file->size("in_features", 0, 1, kMaxWidth);
+  dense.out = file->size("out_features", 0, 1, kMaxWidth);
+  dense.hasBias = file->truth("bias", true);
+  dense.activation = readTorchActivation(*file);
+  if (Error error = file->takeError())
+    return std::move(error);
+  return dense;
+}
+
+/// Prompts, and which of them stands in front of texts by default.
+static Error readPrompts(StringRef path, EmbedModules &embed) {
+  Expected<ConfigReader> file = readConfig(path);
+  if (!file)
+    return file.takeError();
+  if (const json::Value *value = file->readNonNull("prompts")) {
+    const json::Object *prompts = value->getAsObject();
+    if (!prompts)
+      file->fail("prompts", "an object of texts");
+    else
+      for (const auto &[name, text] : *prompts) {
+        std::optional<StringRef> content = text.getAsString();
+        if (!content)
+          file->fail("prompts", "an object of texts");
+        else
+          embed.prompts.emplace_back(StringRef(name).str(), content->str());
+      }
+  }
+  // An attribute has a name.
+  if (any_of(embed.prompts, [](auto &prompt) { return prompt.first.empty(); }))
+    file->fail("prompts", "prompts with names");
+  std::string name = file->text("default_prompt_name", "");
+  if (!name.empty())
+    embed.defaultPrompt = name;
+  return file->takeError();
+}
+
+Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder) {
+  EmbedModules embed;
+  if (Error error = readTransformer(folder.path, embed))
+    return std::move(error);
+  std::string modulesPath = join(folder.root, "modules.json"),
+              promptsPath =
+                  join(folder.root, "config_sentence_transformers.json");
+  if (!sys::fs::exists(modulesPath))
+    return embed;
+  auto modules = readModules(modulesPath);
+  if (!modules)
+    return modules.takeError();
+  if (sys::fs::exists(promptsPath))
+    if (Error error = readPrompts(promptsPath, embed))
+      return std::move(error);
+  // The library has these two, if only as empty texts.
+  for (StringRef name : {"query", "document"})
+    if (none_of(embed.prompts,
+                [&](auto &prompt) { return prompt.first == name; }))
+      embed.prompts.emplace_back(name.str(), "");
+  std::sort(embed.prompts.begin(), embed.prompts.end());
+  if (embed.defaultPrompt && none_of(embed.prompts, [&](auto &prompt) {
+        return prompt.first == embed.defaultPrompt;
+      }))
+    return makeError("'" + promptsPath +
+                     "' has 'default_prompt_name' with the "
+                     "value '" +
+                     *embed.defaultPrompt + "', which is none of its prompts");
+
+  ConfigReader config = folder.config;
+  int64_t width = config.size("hidden_size", 768, 1, kMaxWidth);
+  bool isPooled = false;
+  for (const ModuleEntry &module : drop_begin(*modules)) {
+    if (module.type == "Pooling" && !isPooled) {
+      isPooled = true;
+      if (Error error =
+              readPooling(join(folder.root, module.path), width, embed))
+        return std::move(error);
+    } else if (module.type == "Dense" && isPooled) {
+      Expected<VectorModule> dense = readDense(folder.root, module.path);
+      if (!dense)
+        return dense.takeError();
+      embed.modules.push_back(std::move(*dense));
+    } else if (module.type == "LayerNorm" && isPooled) {
+      embed.modules.push_back({VectorModule::Kind::LayerNorm, module.path});
+    } else if (module.type == "Normalize" && isPooled) {
+      embed.modules.push_back({VectorModule::Kind::Normalize});
+    } else if (module.type != "Dropout") {
+      return makeError("'" + modulesPath + "' has the module '" + module.type +
+                       "'" + (isPooled ? " behind" : " in front of") +
+                       " the pooling (supported: one Pooling, then Dense, "
+                       "LayerNorm, Normalize and Dropout)");
+    }
+  }
+  if (!isPooled)
+    return makeError("'" + modulesPath +
+                     "' has no Pooling: its model gives no "
+                     "vector of a text");
+  return embed;
+}
+
+//===----------------------------------------------------------------------===//
+// What is made of them
+//===----------------------------------------------------------------------===//
+
+void EmbedModules::limitTokens(int64_t most) {
+  maxTokens = std::min(maxTokens.value_or(most), most);
+}
+
+void EmbedModules::prepareTexts(ImportedTokenizer &tokenizer) const {
+  StageList front;
+  if (strips)
+    front.addHeader(format::kStripSpaces, format::kUsedForSource,
+                    format::EndsHeader{format::kStripsLeft |
+                                           format::kStripsRight |
+                                           format::kStripsAsPython,
+                                       0});
+  if (lowers)
+    front.add(format::kReplaceCharacters, format::kUsedForSource,
+              lowercase().build());
+  for (ImportedSection &section : tokenizer.sections)
+    if (section.name == "tokenizer")
+      section.bytes = insertStages(section.bytes, front);
+}
+
+/// In front of the names of a module's tensors.
+static std::string prefixOf(const VectorModule &module) {
+  return module.folder + "/";
+}
+
+Error addModuleWeights(const HuggingFaceFolder &folder,
+                       const EmbedModules &embed, WeightSource &weights) {
+  for (const VectorModule &module : embed.modules)
+    if (!module.folder.empty())
+      if (Error error = weights.addHuggingFaceFolder(
+              join(folder.root, module.folder), prefixOf(module)))
+        return error;
+  return Error::success();
+}
+
+Error buildEmbed(LayerBuilder &layers, const EmbedModules &embed,
+                 int64_t width) {
+  int64_t result = width * int64_t(embed.modes.size());
+  for (const VectorModule &module : embed.modules) {
+    if (module.kind != VectorModule::Kind::Dense)
+      continue;
+    if (module.in != result)
+      return makeError("the module '" + module.folder + "' has in_features " +
+                       Twine(module.in) + ", but vectors in front of it have " +
+                       Twine(result) + " numbers");
+    result = module.out;
+  }
+  SmallVector<LayerBuilder::Argument> arguments = {
+      {"memory", {"batch", "source"}, width}, {"lengths", {"batch"}}};
+  if (!embed.poolsPrompt)
+    arguments.push_back({"prompt", {"batch"}});
+  auto inputs = layers.beginFunction(
+      {"embed", arguments, "vectors", result, {"full"}, kEmbedTask});
+  Value x = layers.pool(embed.modes, inputs[0], inputs[1],
+                        embed.poolsPrompt ? Value() : inputs[2]);
+  Blocks blocks(layers);
+  for (const VectorModule &module : embed.modules) {
+    switch (module.kind) {
+    case VectorModule::Kind::Dense:
+      x = blocks.linear(
+          x, {prefixOf(module) + "linear", module.out, module.hasBias});
+      if (module.activation)
+        x = layers.activation(*module.activation, x);
+      break;
+    case VectorModule::Kind::Normalize:
+      x = layers.normalize(x, kLeastLength);
+      break;
+    case VectorModule::Kind::LayerNorm:
+      x = blocks.norm(x, {prefixOf(module) + "norm", kNormEpsilon});
+      break;
+    }
+  }
+  layers.endFunction(x);
+  return Error::success();
+}
+
+DictionaryAttr describeEmbedTask(const EmbedModules &embed,
+                                 MLIRContext &context) {
+  Builder builder(&context);
+  NamedAttrList task, prompts;
+  if (embed.maxTokens)
+    task.set(kMaxTokensKey,
+             builder.getI32IntegerAttr(int32_t(*embed.maxTokens)));
+  for (const auto &[name, text] : embed.prompts)
+    prompts.set(name, builder.getStringAttr(text));
+  if (!prompts.empty())
+    task.set(kPromptsKey, prompts.getDictionary(&context));
+  if (embed.defaultPrompt)
+    task.set(kPromptKey, builder.getStringAttr(*embed.defaultPrompt));
+  return task.getDictionary(&context);
+}
+
+} // namespace heddle

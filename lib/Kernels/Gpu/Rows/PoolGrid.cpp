@@ -1,0 +1,66 @@
+//===- PoolGrid.cpp - pool on a GPU ---------------------------------------===//
+//
+// A thread has a column of a sequence, over all positions: neighbours have
+// neighbouring ones, so that each load of a warp is one stretch of memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Gpu/Rows/PoolGrid.h"
+#include "lib/CodeGen/Loops/PoolLoops.h"
+#include "lib/Kernels/Gpu/Threads/BlockCode.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kThreads = 128;
+
+/// All modes of one column, an i32, of a sequence, an i32.
+static void poolThread(PoolOp op, Value sequence, Value column,
+                       BlockCode &code) {
+  Type f32 = code.builder.getF32Type();
+  Value input = op.getInput(), result = op.getDestination();
+  int64_t width = typeOf(input).getShape().back();
+  Value pitch = code.i32(width * int64_t(sizeof(float)));
+  Value rows =
+      code.at(code.global(input),
+              code.rowOffset(
+                  code.mul(sequence, code.toI32(code.size(input, 1))), pitch));
+  Value first = code.at(rows, code.mul(column, sizeof(float)));
+  auto element = [&](Value i) {
+    return code.loadOne(f32,
+                        code.at(first, code.rowOffset(code.toI32(i), pitch)));
+  };
+  PooledPositions positions =
+      findPooledPositions(op, code.toIndex(sequence), code);
+  SmallVector<Pooling> modes = op.getModeList();
+  for (auto [number, mode] : llvm::enumerate(modes)) {
+    Value pooled = poolColumn(mode, positions, code.f32(0), element, code);
+    Value row =
+        code.add(code.mul(sequence, int64_t(modes.size())), int64_t(number));
+    Value place = code.at(code.global(result), code.rowOffset(row, pitch));
+    code.storeOne(pooled, code.at(place, code.mul(column, sizeof(float))));
+  }
+}
+
+LogicalResult heddle::emitGrid(PoolOp op) {
+  Value input = op.getInput();
+  SmallVector<Value> memrefs = {input, op.getLengths(), op.getDestination()};
+  if (op.getFirst())
+    memrefs.push_back(op.getFirst());
+  if (!areDense(memrefs))
+    return failure();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Loops loops(builder, loc);
+  Value sequences = loops.size(input, 0), width = loops.lastSize(input);
+  Value blocks = loops.uceilDiv(loops.mul(sequences, width), kThreads);
+  createGrid(
+      builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
+        auto [sequence, column] = code.placeInRows(block, code.toI32(width));
+        code.ifThen(code.uless(sequence, code.toI32(sequences)),
+                    [&, sequence = sequence, column = column] {
+                      poolThread(op, sequence, column, code);
+                    });
+      });
+  return success();
+}

@@ -1,0 +1,146 @@
+//===- Embeddings.cpp - Vectors of heddle.h -------------------------------===//
+//
+// A block of vectors is a stream of inputs that are in memory, whose vectors
+// stay there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/Arguments.h"
+#include "runtime/api/InputSource.h"
+#include "runtime/api/Session.h"
+#include "runtime/lines/Embedding.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+using namespace heddle;
+
+/// What the settings of a session, whose model embeds, ask for.
+static Result<EmbedOptions> optionsOf(const heddle_session &session) {
+  if (Status status = session.model->checkEmbeds(); !status.ok())
+    return status;
+  EmbedOptions options = session.values.embed;
+  options.maxTokens = session.values.maxSource;
+  options.ids = session.values.ids;
+  Status status =
+      checkEmbedOptions(*session.model, options, session.settings.nameOf(""));
+  return status.ok() ? Result(options) : status;
+}
+
+/// Embeds lines; of the session's call.
+static Status embed(heddle_session &session, const LineRunOptions &options,
+                    LineSource &source, const VectorWriter &writer) {
+  Result<EmbedOptions> wanted = optionsOf(session);
+  if (!wanted.ok())
+    return wanted.status();
+  return embedLines(*session.workers, options, *wanted, source, writer);
+}
+
+heddle_status heddle_vector_width(const heddle_session *session,
+                                  size_t *width) {
+  if (width)
+    *width = 0;
+  if (Status status = checkPointers({{"session", session}, {"width", width}});
+      !status.ok())
+    return reportMisuse(status);
+  Result<EmbedOptions> options = optionsOf(*session);
+  if (!options.ok())
+    return report(options.status());
+  *width = size_t(widthOf(*session->model, *options));
+  return HEDDLE_OK;
+}
+
+heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
+                           size_t count, float **vectors, size_t *width) {
+  if (vectors)
+    *vectors = nullptr;
+  if (width)
+    *width = 0;
+  Status asked = checkPointers(
+      {{"session", session}, {"vectors", vectors}, {"width", width}});
+  if (asked.ok())
+    asked = checkInputs(inputs, count);
+  if (!asked.ok())
+    return reportMisuse(asked);
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
+  Result<EmbedOptions> wanted = optionsOf(*session);
+  if (!wanted.ok())
+    return session->finish(wanted.status());
+  size_t columns = size_t(widthOf(*session->model, *wanted));
+  ArraySource lines(inputs, count);
+  LineRunOptions options = session->runOptions();
+  options.mostLines = int64_t(count);
+  std::vector<float> block;
+  VectorWriter gather = {
+      [&](const std::vector<float> &vector, const std::string &) {
+        block.resize(block.size() + columns,
+                     std::numeric_limits<float>::quiet_NaN());
+        std::copy(vector.begin(), vector.end(),
+                  block.end() - ptrdiff_t(columns));
+        return Status::success();
+      },
+      [] { return Status::success(); }};
+  if (count > 0) // A call without inputs takes nobody's wish to cancel one.
+    if (heddle_status status =
+            session->finish(embed(*session, options, lines, gather));
+        status != HEDDLE_OK)
+      return status;
+  auto *copy = static_cast<float *>(
+      malloc(std::max<size_t>(block.size(), 1) * sizeof(float)));
+  if (!copy)
+    return report(Status::error(count, " vectors of ", columns,
+                                " numbers need more memory than there is"));
+  std::copy(block.begin(), block.end(), copy);
+  *vectors = copy;
+  *width = columns;
+  return HEDDLE_OK;
+}
+
+heddle_status heddle_embed_stream(heddle_session *session,
+                                  const heddle_source *source,
+                                  const heddle_vector_sink *sink) {
+  if (Status status = checkPointers(
+          {{"session", session}, {"source", source}, {"sink", sink}});
+      !status.ok())
+    return reportMisuse(status);
+  if (!source->next || !sink->vector)
+    return reportMisuse(Status::error("the ", source->next ? "sink" : "source",
+                                      " has no function to call"));
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
+  CallbackSource lines(*source);
+  LineRunOptions options = session->runOptions();
+  if (source->count > 0)
+    options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
+  size_t input = 0;
+  auto ended = [&] {
+    return session->cancelled ? Status::error("the call was cancelled")
+                              : Status::success();
+  };
+  VectorWriter give = {
+      [&](const std::vector<float> &vector, const std::string &notice) {
+        if (session->cancelled)
+          return ended();
+        if (!notice.empty() && sink->notice)
+          sink->notice(sink->context, input, notice.c_str());
+        ++input;
+        if (sink->vector(sink->context,
+                         vector.empty() ? nullptr : vector.data(),
+                         vector.size()) != 0)
+          heddle_cancel(session);
+        return ended();
+      },
+      [&] {
+        if (!session->cancelled && sink->flush &&
+            sink->flush(sink->context) != 0)
+          heddle_cancel(session);
+        return ended();
+      }};
+  return session->finish(embed(*session, options, lines, give));
+}

@@ -1,0 +1,68 @@
+//===- Embedding.h - Text to vectors ----------------------------*- C++ -*-===//
+//
+// The job of an embedder: each line becomes a vector, as sentence-transformers
+// 5.2.3 makes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_LINES_EMBEDDING_H
+#define HEDDLE_RUNTIME_LINES_EMBEDDING_H
+
+#include "runtime/Result.h"
+#include "runtime/lines/LineRun.h"
+#include "runtime/lines/Lines.h"
+#include "runtime/lines/Workers.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// How lines are embedded.
+struct EmbedOptions {
+  /// The name of a prompt of the model, or "" for none; absent for the model's
+  /// default.
+  std::optional<std::string> prompt;
+  /// In place of the most tokens that the model says; no more than it has
+  /// positions.
+  std::optional<int64_t> maxTokens;
+  /// Texts that are too long fail instead of being cut.
+  bool refusesLong = false;
+  /// Lines are ids.
+  bool ids = false;
+  /// Only the first elements of a vector are given; all if it has no more.
+  std::optional<int64_t> dimensions;
+  /// Vectors have length 1, behind the cut to their dimensions.
+  bool normalizes = false;
+};
+
+/// Fails, naming the settings with `settingPrefix`, if the model has no such
+/// prompt or fewer dimensions.
+Status checkEmbedOptions(const Model &model, const EmbedOptions &options,
+                         const std::string &settingPrefix);
+
+/// Elements of a vector that is given.
+int64_t widthOf(const Model &model, const EmbedOptions &options);
+
+/// Takes the vectors of consecutive lines, in order: f32 [width], or none of a
+/// line that has failed. `notice` is what LineAnswer says. Called by one thread
+/// at a time, and `flush` behind what was ready together.
+struct VectorWriter {
+  std::function<Status(const std::vector<float> &vector,
+                       const std::string &notice)>
+      write;
+  std::function<Status()> flush;
+};
+
+/// Embeds each line. Errors name the line, or are those of embedSources.
+Status embedLines(const Workers &workers, const LineRunOptions &options,
+                  const EmbedOptions &embed, LineSource &source,
+                  const VectorWriter &writer);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_LINES_EMBEDDING_H
