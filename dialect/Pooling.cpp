@@ -77,7 +77,7 @@ LogicalResult NormalizeOp::inferReturnTypes(MLIRContext *,
 LogicalResult NormalizeOp::verify() {
   // normalize_c1
   if (!getEpsilon().isFiniteNonZero() || getEpsilon().isNegative())
-    return emitOpError("expects an epsilon above 0, found ")
+    return emitOpError("expects a finite epsilon above 0, found ")
            << getEpsilon().convertToFloat();
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }

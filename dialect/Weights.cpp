@@ -56,8 +56,8 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("expects at most one of a source, parts and zeros");
   if (bool(getDerivation()) != bool(getParts()))
     return emitOpError("expects a derivation exactly if it has parts");
-  if (getSizes() && !getDerivation())
-    return emitOpError("has numbers and expects a derivation");
+  if (getSizes() && getDerivation() != Derivation::RelativeBuckets)
+    return emitOpError("has numbers, which only 'relative_buckets' takes");
   if (!isStored() && getTransposed())
     return emitOpError("has parts or zeros and cannot be transposed");
   // parameter_c6

@@ -11,8 +11,6 @@
 #include "runtime/lines/Embedding.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -90,13 +88,12 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
             session->finish(embed(*session, options, lines, gather));
         status != HEDDLE_OK)
       return status;
-  auto *copy = static_cast<float *>(
-      malloc(std::max<size_t>(block.size(), 1) * sizeof(float)));
-  if (!copy)
-    return report(Status::error(count, " vectors of ", columns,
-                                " numbers need more memory than there is"));
-  std::copy(block.begin(), block.end(), copy);
-  *vectors = copy;
+  void *copy;
+  if (heddle_status status =
+          giveCopy(block.data(), block.size() * sizeof(float), &copy);
+      status != HEDDLE_OK)
+    return status;
+  *vectors = static_cast<float *>(copy);
   *width = columns;
   return HEDDLE_OK;
 }

@@ -53,6 +53,20 @@ static Status checkProfile(const Model &model, const Settings &settings) {
   return Status::success();
 }
 
+/// Settings of vectors say nothing to a model without any.
+static Status checkVectors(const Model &model, const Settings &settings) {
+  if (model.manifest().embed)
+    return checkEmbedOptions(model, settings.values().embed,
+                             settings.nameOf(""));
+  for (const heddle_setting &setting : settingsList())
+    if (setting.group == std::string_view(kVectorGroup) &&
+        settings.has(setting.name))
+      return Status::error(settings.nameOf(setting.name), " is given, but '",
+                           model.artifact().path(), "' ",
+                           model.manifest().describeTasks());
+  return Status::success();
+}
+
 /// The tokens of the languages that settings name.
 static Result<RequestLanguages> findLanguages(const Model &model,
                                               const Settings &settings) {
@@ -86,6 +100,8 @@ Status heddle_session::configure(const Settings &wanted) {
   if (Status status = checkProfile(*model, wanted); !status.ok())
     return status;
   if (Status status = checkInputSettings(*model, wanted); !status.ok())
+    return status;
+  if (Status status = checkVectors(*model, wanted); !status.ok())
     return status;
   Result<RequestLanguages> found = findLanguages(*model, wanted);
   if (!found.ok())

@@ -368,6 +368,9 @@ Status Settings::check() const {
     return Status::error(nameOf("source-language"), " is for texts, but ",
                          nameOf("ids"),
                          " gives ids, which already include their language");
+  if (all.ids && all.embed.prompt)
+    return Status::error(nameOf("prompt"), " is for texts, but ", nameOf("ids"),
+                         " gives ids, which already include it");
   const SearchOptions &search = all.search;
   if (all.maxMemory && all.profile)
     return Status::error(nameOf("profile"),

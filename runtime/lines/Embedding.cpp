@@ -112,13 +112,12 @@ private:
 /// end, as the library counts them.
 static int32_t countPromptTokens(const Tokenizer &tokenizer,
                                  const std::string &prompt) {
-  auto encoded = tokenizer.encodeWindows({prompt}, std::nullopt,
-                                         /*tracks=*/false);
-  if (!encoded.ok())
+  bool isCut = false;
+  auto tokens = tokenizer.encodeBeginning(prompt, std::nullopt, isCut);
+  if (!tokens.ok())
     return 0;
-  const TextEncoding &tokens = encoded->front();
-  bool endsSpecially = !tokens.texts.empty() && tokens.texts.back() < 0;
-  return int32_t(tokens.ids.size()) - endsSpecially;
+  bool endsSpecially = !tokens->texts.empty() && tokens->texts.back() < 0;
+  return int32_t(tokens->ids.size()) - endsSpecially;
 }
 
 EmbedJob::EmbedJob(const Model &model, const EmbedOptions &options,
@@ -154,6 +153,10 @@ Result<Sentence> EmbedJob::encode(const LineText &line) const {
   }
   if (Status status = model.checkSource(sentence.source); !status.ok())
     return status;
+  // Ids stand for themselves: they are never cut.
+  if (options.maxTokens && int64_t(sentence.source.size()) > *options.maxTokens)
+    return Status::error("has ", sentence.source.size(),
+                         " tokens, expected at most ", *options.maxTokens);
   return sentence;
 }
 
@@ -161,24 +164,28 @@ Result<Sentence> EmbedJob::encodeText(std::string_view text) const {
   if (Status status = LineTokens(model, /*ids=*/false).checkTokenizer();
       !status.ok())
     return status;
-  std::string whole = prompt + std::string(text);
-  std::optional<Truncation> truncation;
+  std::optional<size_t> bound;
   if (most)
-    truncation = Truncation{size_t(*most)};
-  auto windows = model.tokenizer()->encodeWindows({whole}, truncation,
-                                                  /*tracks=*/false);
-  if (!windows.ok())
-    return windows.status();
+    bound = size_t(*most);
+  bool isCut = false;
+  auto encoded = model.tokenizer()->encodeBeginning(prompt + std::string(text),
+                                                    bound, isCut);
+  if (!encoded.ok())
+    return encoded.status();
   Sentence sentence;
-  if (windows->size() > 1) {
-    std::string bound = std::to_string(*most) + " tokens";
+  if (isCut) {
+    std::string tokens = std::to_string(*most) + " tokens";
     if (options.refusesLong)
-      return Status::error("has more than ", bound);
-    sentence.notice = "has more than " + bound + " and is cut";
+      return Status::error("has more than ", tokens);
+    sentence.notice = "has more than " + tokens + " and is cut";
   }
-  TextEncoding &first = windows->front();
-  sentence.source = std::move(first.ids);
-  sentence.types = std::move(first.types);
+  if (int32_t types = model.manifest().sourceTypes)
+    for (int32_t type : encoded->types)
+      if (type >= types)
+        return Status::error("has a token of type ", type,
+                             " but the model has ", types);
+  sentence.source = std::move(encoded->ids);
+  sentence.types = std::move(encoded->types);
   sentence.promptTokens =
       std::min(promptTokens, int32_t(sentence.source.size()));
   return sentence;

@@ -109,6 +109,26 @@ Tokenizer::encodeWindows(const TextPair &texts,
   return encodings;
 }
 
+Result<TextEncoding> Tokenizer::encodeBeginning(std::string_view text,
+                                                std::optional<size_t> most,
+                                                bool &isCut) const {
+  const TextTemplate &around = stages.sourceTemplate();
+  std::vector<Piece> pieces = cut(text, Side::Source, /*tracks=*/false);
+  isCut = false;
+  if (most) {
+    auto windows = truncate(pieces.size(), std::nullopt,
+                            around.specialCount(/*isPair=*/false), {*most});
+    if (!windows.ok())
+      return windows.status();
+    size_t kept = windows->front().first.end;
+    isCut = kept < pieces.size();
+    pieces.resize(kept);
+  }
+  TextEncoding encoding = around.build(pieces, nullptr);
+  Status status = check(encoding.ids, Side::Source);
+  return status.ok() ? Result(std::move(encoding)) : status;
+}
+
 Result<std::vector<int32_t>>
 Tokenizer::encodeTarget(std::string_view text) const {
   std::vector<int32_t> ids;

@@ -55,6 +55,13 @@ public:
   encodeWindows(const TextPair &texts,
                 const std::optional<Truncation> &truncation, bool tracks) const;
 
+  /// What a model reads of the beginning of a text: at most `most` tokens,
+  /// special ones included, without ranges; `isCut` says whether others are
+  /// left out. Fails as above.
+  Result<TextEncoding> encodeBeginning(std::string_view text,
+                                       std::optional<size_t> most,
+                                       bool &isCut) const;
+
   /// The target ids of a part of a target text, without bos or eos.
   Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;
 

@@ -55,6 +55,11 @@ func.func private @forms() attributes {transformer.forms = "full"}
 
 // -----
 
+// expected-error @below {{has 'transformer.task' with the value ["embed"], expected a string}}
+func.func private @task() attributes {transformer.task = ["embed"]}
+
+// -----
+
 // expected-error @below {{argument #1 has the unknown attribute 'transformer.dim' (is 'transformer.dims' meant?)}}
 func.func private @argument(tensor<?xi32>, tensor<?xi32> {transformer.dim = ["batch"]})
 

@@ -75,6 +75,83 @@ transformer.parameter @parameter_c5_columns : tensor<9xf32> columns of [@w, @w]
 
 // -----
 
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<257x2xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_type : tensor<257x2xf32> relative_buckets(32, 128) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<2x32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_part : tensor<2x257xf32> relative_buckets(32, 128) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<31x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_few : tensor<2x257xf32> relative_buckets(32, 128) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_multiple : tensor<2x257xf32> relative_buckets(30, 128) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_none : tensor<2x257xf32> relative_buckets(0, 128) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x17xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_far : tensor<2x17xf32> relative_buckets(32, 8) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x2097155xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_farther : tensor<2x2097155xf32> relative_buckets(32, 1048577) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_numbers : tensor<2x257xf32> relative_buckets(32) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_without : tensor<2x257xf32> relative_buckets of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_parts : tensor<2x257xf32> relative_buckets(32, 128) of [@t, @t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op has numbers}}
+transformer.parameter @parameter_c5_other_numbers : tensor<2xf32> column_scales(32, 128) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<4x2xf32>
+// expected-error @below {{'transformer.parameter' op has numbers}}
+transformer.parameter @parameter_c5_columns_numbers : tensor<4x2xf32> columns(3) of [@t]
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op has numbers}}
+"transformer.parameter"() {sym_name = "parameter_c5_numbers_alone", type = tensor<8xf32>, sizes = array<i64: 32, 128>} : () -> ()
+
+// -----
+
 // expected-error @below {{'transformer.parameter' op expects a finite factor, found}}
 transformer.parameter @parameter_c6 : tensor<8xf32> scaled by 0x7F800000
 

@@ -25,6 +25,14 @@ transformer.parameter @wide : tensor<4x18xf32> columns of [@half, @none, @half] 
 // CHECK: transformer.parameter @scaled : tensor<8xf32> columns of [@bound] scaled by 2.500000e-01
 transformer.parameter @scaled : tensor<8xf32> columns of [@bound] scaled by 0.25
 
+// CHECK: transformer.parameter @buckets : tensor<32x6xf32>
+transformer.parameter @buckets : tensor<32x6xf32>
+// CHECK: transformer.parameter @spread : tensor<6x257xf32> relative_buckets(32, 128) of [@buckets]
+transformer.parameter @spread : tensor<6x257xf32> relative_buckets(32, 128) of [@buckets]
+// The table may have more buckets than are read.
+// CHECK: transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
+transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
+
 // CHECK-LABEL: @weights
 func.func @weights() {
   // CHECK: transformer.weight @bound : tensor<8xf32>

@@ -128,6 +128,32 @@ func.func @step(%f: tensor<?x24xf32> {transformer.name = "f",
   expectSameBits(runStep(device), runStep(cpu));
 }
 
+TEST_F(GridTest, PooledVectorsAreACpusToTheBit) {
+  std::string module = R"(
+func.func @pool(%x: tensor<?x?x24xf32> {transformer.name = "x",
+                    transformer.dims = ["batch", "source"]},
+                %n: tensor<?xi32> {transformer.name = "lengths",
+                                   transformer.dims = ["batch"]},
+                %first: tensor<?xi32> {transformer.name = "prompt",
+                                       transformer.dims = ["batch"]})
+    -> (tensor<?x144xf32> {transformer.name = "y"}) {
+  %y = transformer.pool [cls, max, mean, mean_sqrt, weighted_mean, last] %x
+    of %n from %first
+    : (tensor<?x?x24xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x144xf32>
+  return %y : tensor<?x144xf32>
+}
+)";
+  EntryRunner cpu = compile(module, kCpu), device = compile(module, gpu());
+  auto runOn = [&](const EntryRunner &code) {
+    return run(
+        code, "pool", {{Dim::Batch, 6}, {Dim::Source, kLength}},
+        {{"x", randomValues(6 * kLength * kWidth, 1, 9)}},
+        {{"lengths", {11, 10, 7, 3, 1, 0}}, {"prompt", {0, 3, 6, 3, 0, 0}}},
+        "y");
+  };
+  expectSameBits(runOn(device), runOn(cpu));
+}
+
 TEST_F(GridTest, ProjectedSequencesAreACpusToTheBit) {
   // With and without pieces of 16 bytes; a head of its own matrix, and rows
   // that are no whole number of those of a thread.

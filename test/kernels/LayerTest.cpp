@@ -150,6 +150,7 @@ static constexpr std::string_view kTakeFirst[] = {
     "LinearAttentionTest.CausalRowsDoNotSeeWhatFollows",
     "LinearAttentionTest.FullForm",
     "LinearAttentionTest.SentencesKeepTheirBits",
+    "PoolTest.VectorsOfLengthOne",
     "QuantizedTest.CandidateLogits",
     "QuantizedTest.FakeVectors",
     "QuantizedTest.LinearWithScalesOfVectors",

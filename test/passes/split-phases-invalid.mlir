@@ -438,3 +438,14 @@ func.func private @two_targets(%ids: tensor<?x?xi32> {transformer.target}, %memo
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   return %x : tensor<?x?x8xf32>
 }
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @pooled_target(%ids: tensor<?x?xi32> {transformer.target}, %lengths: tensor<?xi32>) -> tensor<?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.pool' op cannot be evaluated position by position: the vector of a sequence is known at its end}}
+  %y = transformer.pool [last] %x of %lengths : (tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}

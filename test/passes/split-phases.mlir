@@ -409,3 +409,32 @@ func.func private @chunk_without_rows(%ids: tensor<?x?xi32> {transformer.target}
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
   return %x : tensor<?x?xf32>
 }
+
+// -----
+
+// The task of a function is its role, and it is no form of a decoder.
+
+// CHECK-LABEL: func.func private @vectors(
+// CHECK-NOT: transformer.decoder
+// CHECK-SAME: attributes {transformer.forms = ["full"], transformer.role = "embed", transformer.task = "embed"}
+// CHECK: transformer.pool [mean]
+// CHECK-NOT: @vectors.
+func.func private @vectors(%memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}, %lengths: tensor<?xi32> {transformer.name = "lengths", transformer.dims = ["batch"]}) -> (tensor<?x8xf32> {transformer.name = "vectors"}) attributes {transformer.forms = ["full"], transformer.task = "embed"} {
+  %y = transformer.pool [mean] %memory of %lengths : (tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+// Vectors of length 1 are those of a row, in a step as well.
+
+// CHECK-LABEL: func.func private @normalized.step(
+// CHECK: %[[X:.*]] = transformer.embedding {{.*}} -> tensor<?x8xf32>
+// CHECK: transformer.normalize %[[X]] {epsilon = {{.*}} : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32>
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @normalized(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %y = transformer.normalize %x {epsilon = 1.0e-12 : f32} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

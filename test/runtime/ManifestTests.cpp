@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ManifestMessage.h"
 #include "ToyModel.h"
 
 #include "runtime/artifact/EntryContract.h"
@@ -22,11 +23,7 @@ using nlohmann::json;
 static std::string messageWith(const std::function<void(json &)> &change) {
   json manifest = toyManifest();
   change(manifest);
-  Result<Manifest> parsed = parseManifest(manifest.dump());
-  if (!parsed.ok())
-    return parsed.message();
-  Status status = checkEntries(*parsed);
-  return status.ok() ? "valid" : status.message();
+  return messageOfManifest(manifest);
 }
 
 TEST(ManifestTest, libraries_that_nobody_knows) {
@@ -174,7 +171,8 @@ TEST(ManifestTest, generation_needs_only_its_end) {
 
 TEST(ManifestTest, tasks_are_known_by_name) {
   EXPECT_EQ(messageWith([](json &m) { m["tasks"]["sing"] = json::object(); }),
-            "manifest: 'tasks' has the task 'sing' (supported: generate)");
+            "manifest: 'tasks' has the task 'sing' (supported: embed, "
+            "generate)");
   EXPECT_EQ(messageWith([](json &m) { m["tasks"]["generate"] = 1; }),
             "manifest: 'tasks' has 'generate' as number, expected an object");
   EXPECT_EQ(messageWith([](json &m) { m["source"]["odd"] = 1; }),
@@ -338,7 +336,7 @@ TEST(ManifestTest, entries) {
             "valid"); // Entries without a role are left alone.
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
             "manifest: an entry 'decode' has the role 'whole' (supported: "
-            "encode, full, prepare, step, beam, chunk, greedy, best)");
+            "encode, full, prepare, step, beam, chunk, greedy, best, embed)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
             "manifest: an entry has no 'decoder'");
 }

@@ -111,6 +111,45 @@ int32_t encode_global(const struct HeddleCall *call) {
   return 0;
 }
 
+// encode_typed(batch, source): as encode, and types, source_positions. The second
+// element of a token becomes 100 type + position.
+int64_t encode_typed_arena(const int64_t *dims) { return encode_arena(dims); }
+int32_t encode_typed(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  const int32_t *lengths = call->buffers[1].at, *types = call->buffers[3].at;
+  const int32_t *positions = call->buffers[4].at;
+  float *memory = call->buffers[2].at;
+  encode(call);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t s = 0; s < source; ++s, ++types, ++positions)
+      memory[2 * (b * source + s) + 1] =
+          s < lengths[b] ? (float)(100 * *types + *positions) : (float)kPoison;
+  return 0;
+}
+
+// embed(batch, source): memory, lengths, prompt -> vectors [batch, 4]: the sum
+// of (s + 1) times the id of token s behind the prompt, the length, that of the
+// prompt, and the sum of (s + 1) times the second element of all tokens.
+int64_t embed_arena(const int64_t *dims) { return 64 * dims[0]; }
+int32_t embed(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  const float *memory = call->buffers[0].at;
+  const int32_t *lengths = call->buffers[1].at, *prompt = call->buffers[2].at;
+  float *vectors = call->buffers[3].at;
+  scribble(call, embed_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b, vectors += 4) {
+    vectors[0] = vectors[3] = 0;
+    vectors[1] = (float)lengths[b];
+    vectors[2] = (float)prompt[b];
+    for (int32_t s = 0; s < lengths[b]; ++s) {
+      const float *token = memory + 2 * (b * source + s);
+      vectors[0] += s < prompt[b] ? 0 : (float)(s + 1) * token[0];
+      vectors[3] += (float)(s + 1) * token[1];
+    }
+  }
+  return 0;
+}
+
 // decode(batch, source, target): ids, memory, lengths -> logits
 int64_t decode_arena(const int64_t *dims) { return 64 * dims[2]; }
 int32_t decode(const struct HeddleCall *call) {

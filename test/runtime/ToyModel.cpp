@@ -6,17 +6,23 @@
 
 #include "ToyModel.h"
 
+#include "runtime/artifact/EntryContract.h"
+#include "runtime/artifact/Manifest.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <set>
 
+using namespace heddle;
 using namespace heddle::test;
 using nlohmann::json;
 
 static constexpr uint32_t kSeed = 17;
 static constexpr float kWeight = 2.0f;
+/// The token that has no position, if positions are counted from it.
+static constexpr int32_t kPad = 5;
 /// The shortlist admits these ids for every sentence ...
 static constexpr int32_t kFirst = 2;
 
@@ -221,6 +227,44 @@ json heddle::test::withGlobalTokens(json manifest) {
   return manifest;
 }
 
+json heddle::test::withEmbedding(json manifest) {
+  manifest["source"]["types"] = 2;
+  manifest["source"]["pad"] = kPad;
+  manifest["tasks"]["embed"] = json::object();
+  for (json &entry : manifest["entries"]) {
+    if (entry["name"] != "encode")
+      continue;
+    entry["symbol"] = "encode_typed";
+    entry["arena_symbol"] = "encode_typed_arena";
+    for (const char *name : {"types", "source_positions"})
+      entry["arguments"].push_back({{"name", name},
+                                    {"kind", "input"},
+                                    {"dtype", "i32"},
+                                    {"shape", {"batch", "source"}}});
+  }
+  manifest["entries"].push_back(json::parse(R"({
+    "name": "embed", "role": "embed", "symbol": "embed",
+    "arena_symbol": "embed_arena", "dims": ["batch", "source"],
+    "arguments": [
+     {"name": "memory", "kind": "input", "dtype": "f32",
+      "shape": ["batch", "source", 2]},
+     {"name": "lengths", "kind": "input", "dtype": "i32", "shape": ["batch"]},
+     {"name": "prompt", "kind": "input", "dtype": "i32", "shape": ["batch"]},
+     {"name": "vectors", "kind": "output", "dtype": "f32",
+      "shape": ["batch", 4]}]})"));
+  return manifest;
+}
+
+json heddle::test::withoutGeneration(json manifest) {
+  manifest["tasks"].erase("generate");
+  json kept = json::array();
+  for (json &entry : manifest["entries"])
+    if (!entry.contains("decoder"))
+      kept.push_back(std::move(entry));
+  manifest["entries"] = std::move(kept);
+  return manifest;
+}
+
 /// The section `shortlist`.
 static std::string shortlistBytes() {
   std::vector<uint64_t> words = {kFirst, kToySourceVocabulary, 0, 0};
@@ -243,8 +287,9 @@ ArtifactBuilder heddle::test::toyArtifact(const json &manifest) {
   ArtifactBuilder builder;
   builder.add("manifest", manifest.dump())
       .add("code.x86-64-v3", readFile(HEDDLE_TOY_KERNEL))
-      .addWeights(weights)
-      .add("shortlist", shortlistBytes());
+      .addWeights(weights);
+  if (manifest.contains(json::json_pointer("/tasks/generate")))
+    builder.add("shortlist", shortlistBytes());
   return builder;
 }
 
@@ -333,6 +378,20 @@ Ids heddle::test::toyGreedy(const Ids &source, const json &generation,
       break;
   }
   return generated;
+}
+
+std::vector<float> heddle::test::toyVector(const Ids &source,
+                                           int32_t promptTokens) {
+  std::vector<float> vector = {0, float(source.size()), float(promptTokens), 0};
+  int32_t counted = 0;
+  for (size_t i = 0; i < source.size(); ++i) {
+    bool isPad = source[i] == kPad;
+    counted += !isPad;
+    if (i >= size_t(promptTokens))
+      vector[0] += float(i + 1) * float(source[i]);
+    vector[3] += float(i + 1) * float(isPad ? kPad : kPad + counted);
+  }
+  return vector;
 }
 
 std::vector<Ids> heddle::test::toySources(size_t count) {

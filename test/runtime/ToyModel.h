@@ -42,7 +42,12 @@ nlohmann::json withBestStepAndChunk(nlohmann::json manifest);
 /// The manifest with an encoder that takes global tokens: the second element of
 /// global token g becomes 100 + g.
 nlohmann::json withGlobalTokens(nlohmann::json manifest);
-/// The artifact, with a shortlist.
+/// The manifest with the task `embed` beside what it has, and an encoder that
+/// takes types and positions of tokens; 5 is the token without a position.
+nlohmann::json withEmbedding(nlohmann::json manifest);
+/// The manifest without the task `generate` and all entries of its decoders.
+nlohmann::json withoutGeneration(nlohmann::json manifest);
+/// The artifact, with a shortlist if the model generates.
 ArtifactBuilder toyArtifact(const nlohmann::json &manifest);
 
 /// The logits behind a prefix of generated tokens.
@@ -52,6 +57,10 @@ Ids toyCandidates(const Ids &source);
 /// The greedy output; `limit` in tokens. With `candidates`, only among them.
 Ids toyGreedy(const Ids &source, const nlohmann::json &generation,
               int64_t limit, const std::optional<Ids> &candidates);
+
+/// The vector of a source of which so many tokens are a prompt's; tokens have
+/// type 0.
+std::vector<float> toyVector(const Ids &source, int32_t promptTokens = 0);
 
 /// `count` sentences of 1 to 9 ids, the same ones each time.
 std::vector<Ids> toySources(size_t count);

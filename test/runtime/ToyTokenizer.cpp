@@ -46,7 +46,7 @@ std::string heddle::test::buildToyTokenizer(const std::string &source,
     items += bytesOf(format::TemplateItem{id, 0});
   items += bytesOf(format::TemplateItem{format::kFirstText, 0});
   for (int32_t id : around.after)
-    items += bytesOf(format::TemplateItem{id, 0});
+    items += bytesOf(format::TemplateItem{id, around.typeBehind});
   auto itemCount = uint32_t(items.size() / sizeof(format::TemplateItem));
   // Two texts have what one has, but for the second.
   items += items + bytesOf(format::TemplateItem{format::kSecondText, 1});

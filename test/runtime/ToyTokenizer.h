@@ -16,11 +16,12 @@ struct ToyStage {
 };
 std::string buildToyStages(const std::vector<ToyStage> &stages);
 
-/// The special tokens around a source, in front of it and behind it, and which
-/// of all items is its language.
+/// The special tokens around a source, in front of it and behind it, which of
+/// all items is its language, and of which type those behind it are.
 struct ToyTemplate {
   std::vector<int32_t> before, after;
   int32_t language = -1;
+  uint32_t typeBehind = 0;
 };
 
 /// Each character is a piece, and its index its id: the stages that cut sources

@@ -33,8 +33,7 @@ std::string askFor(const WeightSource &weights,
   mlir::MLIRContext context;
   auto module = createModule("model", "test", context);
   LayerBuilder layers(*module, weights);
-  layers.beginFunction("encode", {{"ids", {"batch", "source"}}}, "memory", 2,
-                       {"full"});
+  layers.beginFunction({"encode", {{"ids", {"batch", "source"}}}, "memory", 2});
   for (const LayerBuilder::Parameter &parameter : parameters)
     layers.weight(parameter);
   return sentenceOf(layers.takeError());

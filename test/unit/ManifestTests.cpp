@@ -53,8 +53,11 @@ protected:
 TEST_F(Manifest, TranslatesAttributes) {
   auto module = parse(
       R"(transformer.family = "x",
-         transformer.source = {vocabulary = 9 : i32, positions = 7 : i32},
-         transformer.tasks = {generate = {
+         transformer.source = {vocabulary = 9 : i32, positions = 7 : i32,
+                               types = 2 : i32, pad = 0 : i32},
+         transformer.tasks = {embed = {
+           max_tokens = 5 : i32, prompts = {query = "a \"q\": ", none = ""},
+           prompt = "none"}, generate = {
            vocabulary = 8 : i32, start = -1 : i32, eos = array<i32: 0, 2>,
            bad_words = [array<i32: 1>], length_factor = 2.5 : f64}})",
       R"(func.func private @f() attributes {transformer.entry = {
@@ -71,8 +74,9 @@ TEST_F(Manifest, TranslatesAttributes) {
   auto expected = llvm::json::parse(
       R"({"heddle": "1.2", "model": {"name": "m", "family": "x"},
           "isas": ["x86-64-v3"], "options": {},
-          "source": {"vocabulary": 9, "positions": 7},
-          "tasks": {"generate": {
+          "source": {"vocabulary": 9, "positions": 7, "types": 2, "pad": 0},
+          "tasks": {"embed": {"max_tokens": 5, "prompt": "none",
+            "prompts": {"query": "a \"q\": ", "none": ""}}, "generate": {
             "vocabulary": 8, "start": -1, "eos": [0, 2], "bad_words": [[1]],
             "length_factor": 2.5}},
           "tokenizer": {"kind": "none"},
@@ -103,13 +107,64 @@ TEST_F(Manifest, NamesWhatTheModuleLacks) {
   EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = {sing = "
                           "{}}"),
             "'transformer.tasks' of the module has the task 'sing' with the "
-            "value {} (supported: generate, a dictionary)");
+            "value {} (supported: generate and embed, dictionaries)");
   EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = "
                           "{generate = {eos = array<i32>}}"),
             "the task 'generate' of the module needs a positive i32 "
             "'vocabulary'");
   EXPECT_EQ(checkGeneration("pad = 1 : i32"),
             "the task 'generate' of the module has no 'eos'");
+}
+
+TEST_F(Manifest, NamesWhatIsWrongWithSources) {
+  auto checkSource = [&](const std::string &keys) {
+    return check("transformer.family = \"x\", transformer.source = {vocabulary "
+                 "= 9 : i32" +
+                 keys + "}, transformer.tasks = {}");
+  };
+  EXPECT_EQ(
+      checkSource(", positions = 7 : i32, types = 2 : i32, pad = 0 : i32"), "");
+  EXPECT_EQ(checkSource(", types = 0 : i32"),
+            "'transformer.source' of the module needs a positive i32 'types'");
+  EXPECT_EQ(checkSource(", types = 2 : i64"),
+            "'transformer.source' of the module needs a positive i32 'types'");
+  for (const char *pad : {"-1 : i32", "1 : i64", "\"<pad>\""})
+    EXPECT_EQ(checkSource(std::string(", pad = ") + pad),
+              "'transformer.source' of the module has 'pad' with the value " +
+                  std::string(pad) + ", expected an i32 of at least 0");
+}
+
+TEST_F(Manifest, NamesWhatIsWrongWithEmbedders) {
+  auto checkEmbed = [&](const std::string &task) {
+    return check("transformer.family = \"x\", transformer.source = {vocabulary "
+                 "= 9 : i32}, transformer.tasks = {embed = " +
+                 task + "}");
+  };
+  EXPECT_EQ(checkEmbed("{}"), "");
+  EXPECT_EQ(checkEmbed("{max_tokens = 1 : i32, prompts = {}}"), "");
+  EXPECT_EQ(checkEmbed("{prompts = {query = \"q: \", none = \"\"}, prompt = "
+                       "\"none\"}"),
+            "");
+  EXPECT_EQ(checkEmbed("7 : i32"),
+            "'transformer.tasks' of the module has the task 'embed' with the "
+            "value 7 : i32 (supported: generate and embed, dictionaries)");
+  for (const char *count : {"0 : i32", "7 : i64", "\"7\""})
+    EXPECT_EQ(checkEmbed(std::string("{max_tokens = ") + count + "}"),
+              "the task 'embed' of the module needs a positive i32 "
+              "'max_tokens'");
+  for (const char *prompts : {"[\"q\"]", "\"q\"", "{query = 7 : i32}"})
+    EXPECT_EQ(checkEmbed(std::string("{prompts = ") + prompts + "}"),
+              "the task 'embed' of the module has 'prompts' with the value " +
+                  std::string(prompts) + ", expected a dictionary of strings");
+  // The default is the name of a prompt, not its text.
+  for (const char *task :
+       {"{prompt = \"q\"}", "{prompts = {query = \"q\"}, prompt = \"q\"}",
+        "{prompts = {}, prompt = \"q\"}"})
+    EXPECT_EQ(checkEmbed(task),
+              "the task 'embed' of the module has 'prompt' with the value "
+              "\"q\", expected the name of one of its prompts");
+  EXPECT_EQ(checkEmbed("{normalize = 1 : i32}"),
+            "the task 'embed' of the module has the unknown key 'normalize'");
 }
 
 TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {

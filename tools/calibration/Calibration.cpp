@@ -204,6 +204,9 @@ llvm::Expected<Model> Calibration::Measurement::loadArtifact() {
 
 /// Reads text, or ids if there is no tokenizer.
 llvm::Error Calibration::Measurement::readLines() {
+  if (!f32->manifest().generates)
+    return makeError("--calibrate compares logits, but the model " +
+                     f32->manifest().describeTasks());
   auto file = toExpected(LineReader::open(options.calibrate));
   if (!file)
     return file.takeError();

@@ -4,7 +4,6 @@
 
 #include "tools/SignalCleanup.h"
 
-#include <string_view>
 #include <utility>
 
 using namespace heddle;
@@ -12,27 +11,25 @@ using namespace heddle;
 /// How many lines are named: a file of another kind fails in each.
 static constexpr int64_t kMostNamed = 10;
 
-LineNotices::LineNotices(const heddle_session &session)
-    : skips(std::string_view(heddle_session_on_error(&session)) == "skip") {}
-
-void LineNotices::add(const std::string &sentence) {
-  isNoticed = true;
+void LineNotices::name(const std::string &sentence, bool isSkipped) {
   if (++named <= kMostNamed)
-    printSentence("warning", sentence + (skips ? "; it is skipped" : ""));
+    printSentence("warning", sentence + (isSkipped ? "; it is skipped" : ""));
 }
 
 void LineNotices::skipCounted(const std::string &sentence) {
-  add(sentence);
-  isNoticed = false;
+  name(sentence, /*isSkipped=*/true);
   ++skipped;
 }
 
 bool LineNotices::count(bool hasAnswer) {
   ++lines;
-  bool wasNoticed = std::exchange(isNoticed, false);
-  bool isSkipped = wasNoticed && !hasAnswer;
+  std::string sentence = std::exchange(waiting, {});
+  if (sentence.empty())
+    return false;
+  bool isSkipped = !hasAnswer;
+  name(sentence, isSkipped);
   skipped += isSkipped;
-  cut += wasNoticed && hasAnswer;
+  cut += hasAnswer;
   return isSkipped;
 }
 

@@ -19,10 +19,8 @@ namespace heddle {
 /// The notices of one run. One thread at a time.
 class LineNotices {
 public:
-  explicit LineNotices(const heddle_session &session);
-
   /// Takes a sentence about the line that is next.
-  void add(const std::string &sentence);
+  void add(const std::string &sentence) { waiting = sentence; }
   /// Counts a line, which has an answer or not; true if it was skipped.
   bool count(bool hasAnswer);
   /// A line that was counted is skipped after all.
@@ -31,10 +29,11 @@ public:
   void report() const;
 
 private:
-  const bool skips;
+  void name(const std::string &sentence, bool isSkipped);
+
   int64_t lines = 0, skipped = 0, cut = 0, named = 0;
-  /// Of the line that is next.
-  bool isNoticed = false;
+  /// What is said of the line that is next.
+  std::string waiting;
 };
 
 } // namespace heddle

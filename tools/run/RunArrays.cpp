@@ -218,7 +218,7 @@ Status heddle::writeHiddenStates(const RunOptions &options) {
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();
-  LineNotices notices(*session);
+  LineNotices notices;
   Result<std::vector<Ids>> sources =
       readSources(*input, *session, /*first=*/0, SIZE_MAX, &notices);
   if (!sources.ok())

@@ -39,8 +39,8 @@ public:
                                            size_t count, bool isSkipped)>;
 
   Printer(Run &run, OutputWriter &output, Progress &progress, Format format)
-      : run(run), output(output), progress(progress), format(std::move(format)),
-        notices(*run.session) {}
+      : run(run), output(output), progress(progress),
+        format(std::move(format)) {}
 
   /// Borrows this object.
   heddle_sink sink() {

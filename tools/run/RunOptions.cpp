@@ -357,7 +357,16 @@ Status Parser::checkJobs() const {
   return Status::success();
 }
 
-/// What only translations read, if something else is to be done.
+/// What only translations read.
+static bool isOfTranslations(const std::string &flag) {
+  const heddle_setting *setting = findSetting(flag);
+  return flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
+         flag == "--split" ||
+         (setting && (setting->group == std::string_view(kSearchGroup) ||
+                      setting->group == std::string_view(kSamplesGroup)));
+}
+
+/// What only translations or vectors read, if something else is to be done.
 Status Parser::checkTranslates() const {
   const char *job = !options.teacher.empty()  ? "--teacher scores"
                     : !options.score.empty()  ? "--score scores"
@@ -373,14 +382,14 @@ Status Parser::checkTranslates() const {
   for (const char *flag : {"--workers", "--max-memory", "--on-error"})
     if (isGiven(flag) && !options.teacher.empty())
       return refuse(flag);
-  for (const auto &[flag, value] : given) {
-    const heddle_setting *setting = findSetting(flag);
-    if (flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
-        flag == "--split" ||
-        (setting && (setting->group == std::string_view(kSearchGroup) ||
-                     setting->group == std::string_view(kSamplesGroup))))
-      return refuse(flag);
-  }
+  for (const auto &[flag, value] : given)
+    if (const heddle_setting *setting = findSetting(flag);
+        isOfTranslations(flag) ||
+        (setting && setting->group == std::string_view(kVectorGroup)))
+      return Status::error(flag,
+                           isOfTranslations(flag) ? " is for translations, but "
+                                                  : " is for vectors, but ",
+                           job);
   return Status::success();
 }
 
@@ -409,6 +418,9 @@ Status Parser::check() {
   options.nBest = isGiven("--n-best") || isGiven("--alternatives");
   options.tokenScores = isGiven("--token-scores");
   options.split = isGiven("--split");
+  for (const auto &[flag, value] : given)
+    if (isOfTranslations(flag))
+      options.translates = flag;
   // Logits are of one batch after the other.
   if (isGiven("--workers") || !options.teacher.empty())
     return Status::success();

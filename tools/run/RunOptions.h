@@ -59,6 +59,8 @@ struct RunOptions {
   std::string output;
   /// Vectors are printed as numbers alone.
   bool plain = false;
+  /// One of the flags that are for translations alone; empty if none is given.
+  std::string translates;
 };
 
 /// Parses all arguments behind the program's name. Of a program that carries a

@@ -41,8 +41,8 @@ static std::string formatVector(const float *values, size_t width,
   for (size_t i = 0; i < width; ++i) {
     text += i == 0 ? "" : isPlain ? " " : ", ";
     // JSON has no other numbers.
-    text += isPlain || std::isfinite(values[i]) ? formatNumber(values[i])
-                                                : "null";
+    text +=
+        isPlain || std::isfinite(values[i]) ? formatNumber(values[i]) : "null";
   }
   return text + (isPlain ? "\n" : "]}\n");
 }
@@ -55,7 +55,7 @@ public:
   VectorPrinter(Run &run, bool isPlain, NpyWriter *file, OutputWriter &output,
                 Progress &progress)
       : run(run), isPlain(isPlain), file(file), output(output),
-        progress(progress), notices(*run.session) {}
+        progress(progress) {}
 
   /// Borrows this object.
   heddle_vector_sink sink() {
@@ -114,6 +114,9 @@ Status heddle::writeVectors(Run &run, const RunOptions &options,
   if (Status status = statusOf(heddle_vector_width(session, &width));
       !status.ok())
     return status;
+  if (!options.translates.empty())
+    return Status::error(options.translates, " is for translations, but '",
+                         options.file, "' embeds texts");
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();

@@ -18,8 +18,12 @@ using namespace heddle;
 static constexpr float kLowest = -1e9f, kLeastCount = 1e-9f;
 
 static Value toF32(Value index, Loops &loops) {
-  return arith::UIToFPOp::create(
-      loops.builder, loops.loc, loops.builder.getF32Type(), loops.toI32(index));
+  // A sum of positions may be beyond 32 bits.
+  OpBuilder &builder = loops.builder;
+  Value number = arith::IndexCastOp::create(builder, loops.loc,
+                                            builder.getI64Type(), index);
+  return arith::SIToFPOp::create(builder, loops.loc, builder.getF32Type(),
+                                 number);
 }
 
 PooledPositions heddle::findPooledPositions(PoolOp op, Value sequence,

@@ -30,6 +30,10 @@ SmallVector<OpOperand *> heddle::rowOperandsOf(Operation *op) {
         add(norm.getResidualMutable());
         add(norm.getDestinationsMutable());
       })
+      .Case([&](NormalizeOp normalize) {
+        operands.push_back(&normalize.getInputMutable());
+        add(normalize.getDestinationMutable());
+      })
       .Case([&](QuantizeOp quantize) {
         operands.push_back(&quantize.getInputMutable());
         add(quantize.getDestinationsMutable());

@@ -471,3 +471,35 @@ func.func private @takes_and_puts(%x: memref<?x?x21xf32>, %at: memref<?x?xi32>, 
   transformer.put_rows %r at %at into %x : (memref<?x?x21xf32>, memref<?x?xi32>, memref<?x?x21xf32>) -> ()
   return
 }
+
+// -----
+
+// Sums of a vector of columns stay in a register over all positions; the rest of
+// a width by a mask.
+// CHECK-LABEL: @pools
+// CHECK: scf.forall
+// V3: scf.for {{.*}} -> (vector<8xf32>
+// V3: vector.load {{.*}} vector<8xf32>
+// V4: scf.for {{.*}} -> (vector<16xf32>
+// V4: vector.load {{.*}} vector<16xf32>
+// CHECK: arith.addf
+// CHECK: vector.maskedload
+// CHECK-NOT: transformer
+func.func private @pools(%x: memref<?x?x21xf32>, %n: memref<?xi32>, %y: memref<?x42xf32>) {
+  transformer.pool [mean, max] %x of %n into %y : (memref<?x?x21xf32>, memref<?xi32>, memref<?x42xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @normalizes
+// V3: math.fma {{.*}} : vector<8xf32>
+// V4: math.fma {{.*}} : vector<16xf32>
+// CHECK: math.sqrt {{.*}} : f32
+// V3: arith.divf {{.*}} : vector<8xf32>
+// V4: arith.divf {{.*}} : vector<16xf32>
+// CHECK-NOT: transformer
+func.func private @normalizes(%x: memref<?x32xf32>, %y: memref<?x32xf32>) {
+  transformer.normalize %x into %y {epsilon = 1.0e-12 : f32} : (memref<?x32xf32>, memref<?x32xf32>) -> ()
+  return
+}

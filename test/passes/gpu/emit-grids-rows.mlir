@@ -129,3 +129,45 @@ func.func private @short_pieces(%a: memref<?x6xf32>, %b: memref<?x6xf32>,
     : (memref<?x6xf32>, memref<?x6xf32>, memref<?x6xf32>) -> ()
   return
 }
+
+// -----
+
+// A thread has a column of a sequence over all positions; of one that has none,
+// the last is nothing.
+
+// CHECK-LABEL: @pools
+// CHECK: scf.for
+// CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// CHECK: arith.divf
+// CHECK: llvm.store
+// CHECK: arith.select
+// CHECK: llvm.store
+// CHECK: transformer.launch = {shared_bytes = 0 : i64, threads = 128 : i64}
+// CHECK-NOT: transformer.pool
+func.func private @pools(%x: memref<?x?x24xf32>, %n: memref<?xi32>,
+    %first: memref<?xi32>, %y: memref<?x48xf32>)
+    attributes {transformer.kernel} {
+  transformer.pool [mean, last] %x of %n from %first into %y
+    : (memref<?x?x24xf32>, memref<?xi32>, memref<?xi32>, memref<?x48xf32>) -> ()
+  return
+}
+
+// -----
+
+// A warp has a row, in pieces of 16 bytes.
+
+// CHECK-LABEL: @normalizes
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK-COUNT-5: nvvm.shfl.sync
+// CHECK: math.sqrt
+// CHECK: arith.maximumf
+// CHECK-COUNT-4: arith.divf
+// CHECK-NOT: arith.divf
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-NOT: transformer.normalize
+func.func private @normalizes(%x: memref<?x24xf32>, %y: memref<?x24xf32>)
+    attributes {transformer.kernel} {
+  transformer.normalize %x into %y {epsilon = 1.0e-12 : f32}
+    : (memref<?x24xf32>, memref<?x24xf32>) -> ()
+  return
+}

@@ -24,15 +24,22 @@ std::vector<std::vector<int64_t>> divide(const std::vector<size_t> &lengths,
   Sentences all{kFirst, sentences(lengths), sentences(lengths)};
   for (TokenIds &target : all.targets)
     target.push_back(7);
+  all.features.types = all.targets;
+  for (size_t length : lengths)
+    all.features.promptTokens.push_back(int32_t(length / 2));
   std::vector<std::vector<int64_t>> places;
   for (const Batch &batch : divideByLength(all, limits)) {
     EXPECT_EQ(batch.sources.size(), batch.lines.size());
     EXPECT_EQ(batch.targets.size(), batch.lines.size());
+    EXPECT_EQ(batch.features.types, batch.targets);
+    EXPECT_EQ(batch.features.promptTokens.size(), batch.lines.size());
     places.emplace_back();
     for (size_t i = 0; i < batch.lines.size(); ++i) {
       places.back().push_back(batch.lines[i] - kFirst);
       EXPECT_EQ(batch.sources[i], all.sources[size_t(places.back().back())]);
       EXPECT_EQ(batch.targets[i], all.targets[size_t(places.back().back())]);
+      EXPECT_EQ(size_t(batch.features.promptTokens[i]),
+                batch.sources[i].size() / 2);
     }
   }
   return places;

@@ -65,6 +65,32 @@ TEST_F(NpyWriterTest, writes_the_format) {
     EXPECT_TRUE(std::isnan(values[i]));
 }
 
+TEST_F(NpyWriterTest, appends_rows) {
+  std::string path = folder + "/a.npy";
+  Result<NpyWriter> writer = NpyWriter::createRows(path, 2);
+  ASSERT_TRUE(writer.ok()) << writer.message();
+  const float rows[2][2] = {{1, 2}, {3, 4}};
+  ASSERT_TRUE(writer->append(rows[0]).ok());
+  ASSERT_TRUE(writer->append(nullptr).ok());
+  ASSERT_TRUE(writer->append(rows[1]).ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  ASSERT_TRUE(writer->commit().ok());
+  std::string bytes = readFile(path);
+  ASSERT_EQ(bytes.size(), 128 + 6 * sizeof(float));
+  std::string dictionary =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }";
+  EXPECT_EQ(bytes.substr(10, dictionary.size()), dictionary);
+  EXPECT_EQ(bytes[127], '\n');
+  float values[6];
+  std::memcpy(values, bytes.data() + 128, sizeof(values));
+  for (int i : {0, 1})
+    EXPECT_EQ(values[i], float(i + 1));
+  for (int i : {2, 3})
+    EXPECT_TRUE(std::isnan(values[i]));
+  for (int i : {4, 5})
+    EXPECT_EQ(values[i], float(i - 1));
+}
+
 TEST_F(NpyWriterTest, leaves_nothing_without_commit) {
   std::string path = folder + "/a.npy";
   {
@@ -81,6 +107,10 @@ TEST_F(NpyWriterTest, arrays_may_be_empty) {
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE(writer->commit().ok());
   EXPECT_NE(readFile(path).find("(0, 0, 7)"), std::string::npos);
+  Result<NpyWriter> rows = NpyWriter::createRows(path, 7);
+  ASSERT_TRUE(rows.ok());
+  ASSERT_TRUE(rows->commit().ok());
+  EXPECT_NE(readFile(path).find("(0, 7)"), std::string::npos);
 }
 
 TEST_F(NpyWriterTest, refuses_places_it_cannot_write) {
