@@ -91,7 +91,7 @@ func.func @pool_scalar(%x: tensor<f32>, %n: tensor<?xi32>) {
 // -----
 
 func.func @normalize_c1(%x: tensor<?x8xf32>) {
-  // expected-error @below {{expects an epsilon above 0, found 0}}
+  // expected-error @below {{expects a finite epsilon above 0, found 0}}
   %y = transformer.normalize %x {epsilon = 0.0 : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
@@ -99,7 +99,7 @@ func.func @normalize_c1(%x: tensor<?x8xf32>) {
 // -----
 
 func.func @normalize_c1_negative(%x: tensor<?x8xf32>) {
-  // expected-error @below {{expects an epsilon above 0, found -1}}
+  // expected-error @below {{expects a finite epsilon above 0, found -1}}
   %y = transformer.normalize %x {epsilon = -1.0 : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @normalize_c1_negative(%x: tensor<?x8xf32>) {
 // -----
 
 func.func @normalize_c1_nan(%x: tensor<?x8xf32>) {
-  // expected-error @below {{expects an epsilon above 0, found}}
+  // expected-error @below {{expects a finite epsilon above 0, found}}
   %y = transformer.normalize %x {epsilon = 0x7FC00000 : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }

@@ -214,14 +214,12 @@ TEST_F(EmbeddingTest, gives_the_first_numbers_of_length_one) {
   ASSERT_EQ(set("normalize", "false"), HEDDLE_OK);
   EXPECT_EQ(embed({input}), Vectors{whole});
 
-  ASSERT_EQ(heddle_settings_set(settings, "dimensions", "5"), HEDDLE_OK);
-  heddle_session_configure(session, settings);
-  expectFails({input},
-              "dimensions is 5, but the vectors of '" + path + "' have 4");
+  EXPECT_EQ(set("dimensions", "5"), HEDDLE_FAILED);
+  EXPECT_EQ(heddle_error(),
+            "dimensions is 5, but the vectors of '" + path + "' have 4");
   ASSERT_EQ(set("dimensions", nullptr), HEDDLE_OK);
-  ASSERT_EQ(heddle_settings_set(settings, "prompt", "q"), HEDDLE_OK);
-  heddle_session_configure(session, settings);
-  expectFails({input}, "prompt is 'q', but '" + path + "' has no prompts");
+  EXPECT_EQ(set("prompt", "q"), HEDDLE_FAILED);
+  EXPECT_EQ(heddle_error(), "prompt is 'q', but '" + path + "' has no prompts");
 }
 
 TEST_F(EmbeddingTest, puts_prompts_in_front_of_texts) {
@@ -240,10 +238,9 @@ TEST_F(EmbeddingTest, puts_prompts_in_front_of_texts) {
   // Ids have what they have.
   Ids ids = {1, 6, 7, 1};
   EXPECT_EQ(embed({inputOf(ids)}), Vectors{vectorOf(ids)});
-  ASSERT_EQ(heddle_settings_set(settings, "prompt", "other"), HEDDLE_OK);
-  heddle_session_configure(session, settings);
-  expectFails(inputs, "prompt is 'other', but '" + path +
-                          "' has the prompts passage, query");
+  EXPECT_EQ(set("prompt", "other"), HEDDLE_FAILED);
+  EXPECT_EQ(heddle_error(), "prompt is 'other', but '" + path +
+                                "' has the prompts passage, query");
 }
 
 TEST_F(EmbeddingTest, cuts_texts_that_are_too_long) {
