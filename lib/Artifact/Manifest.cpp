@@ -220,6 +220,14 @@ static Error checkGenerate(DictionaryAttr task) {
     StringRef key = entry.getName();
     if (key == kVocabularyKey)
       continue;
+    if (key == kPromptKey) {
+      auto side = dyn_cast<StringAttr>(entry.getValue());
+      if (side && is_contained(kPromptSides, side.getValue()))
+        continue;
+      return makeError(where + " of the module has '" + key +
+                       "' with the value " + formatAttribute(entry.getValue()) +
+                       ", expected \"source\" or \"target\"");
+    }
     const Setting *setting = find_if(kSearchSettings, [&](const Setting &each) {
       return each.key && key == each.key;
     });

@@ -9,6 +9,7 @@
 #include "lib/Import/Marian/MarianFolder.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/FirstDiagnostic.h"
+#include "lib/Support/Tasks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/ArtifactFormat.h"
@@ -108,6 +109,12 @@ Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
   Expected<ImportedModel> model = importByKind(path, context, options);
   if (!model)
     return model;
+  if (!options.pooling.empty() && model->module && !sys::fs::is_directory(path))
+    return makeError("--pool is for folders, but '" + path +
+                     "' is a module, which says itself how it pools");
+  if (!options.pooling.empty() && !findTask(*model->module, kEmbedTask))
+    return makeError("--pool is for models that embed, but '" + path +
+                     "' is none");
   FirstDiagnostic diagnostic(context);
   if (failed(verify(*model->module)) ||
       failed(verifyAttributePrefixes(*model->module)))

@@ -48,6 +48,9 @@ struct ImportOptions {
   std::string weights;
   /// Numbers in place of the weights that a configuration lacks.
   std::optional<uint64_t> randomSeed;
+  /// How an encoder's vectors are pooled, in place of what its folder says;
+  /// empty for that.
+  std::vector<Pooling> pooling;
 };
 
 /// Imports the model at `path`; the module is verified and lives in `context`,

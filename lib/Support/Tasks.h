@@ -17,6 +17,9 @@ inline constexpr llvm::StringLiteral kGenerateTask = "generate",
 inline constexpr llvm::StringLiteral kVocabularyKey = "vocabulary",
                                      kPositionsKey = "positions",
                                      kTypesKey = "types", kPadKey = "pad";
+/// Of the task `generate`, too: whose beginning a text is, "source" (the
+/// default) or "target".
+inline constexpr llvm::StringLiteral kPromptSides[] = {"source", "target"};
 /// Keys of the task `embed`: the most tokens of a text, texts that may stand in
 /// front of it, by name, and the name of the one that does by default.
 inline constexpr llvm::StringLiteral kMaxTokensKey = "max_tokens",

@@ -122,7 +122,9 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("positions", std::to_string(*manifest.sourcePositions));
   if (manifest.embed)
     text += row("vectors", describeEmbed(manifest));
-  for (const Argument &argument : manifest.entry(Role::Encode)->arguments)
+  const Entry *encode = manifest.entry(Role::Encode);
+  for (const Argument &argument :
+       encode ? encode->arguments : std::vector<Argument>())
     if (const SourceInput *input = argument.kind == ArgumentKind::Input
                                        ? sourceInput(argument.name)
                                        : nullptr;

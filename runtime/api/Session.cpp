@@ -35,9 +35,9 @@ static bool isSame(const WorkerOptions &a, const WorkerOptions &b) {
 
 /// A setting of an input that the model does not have says nothing.
 static Status checkInputSettings(const Model &model, const Settings &settings) {
-  const Entry &encode = *model.manifest().entry(Role::Encode);
+  const Entry *encode = model.manifest().entry(Role::Encode);
   for (const auto &[role, values] : settings.values().inputs)
-    if (!encode.argument(role, ArgumentKind::Input))
+    if (!encode || !encode->argument(role, ArgumentKind::Input))
       return Status::error(settings.nameOf(role), " is given, but '",
                            model.artifact().path(), "' has no input '", role,
                            "'");

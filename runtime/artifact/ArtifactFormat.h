@@ -30,10 +30,14 @@
 //     "isas": ["x86-64-v3"],
 //     "gpus": ["sm_80", "sm_90a"],             lowest first
 //     "options": {...},                        provenance, for --info
-//     "source": {"vocabulary": 32000, "positions": 512 (the most tokens)},
+//     "source": {"vocabulary": 32000, "positions": 512 (the most tokens),
+//        "types": 2 (of tokens), "pad": 1 (the token without a position)},
 //     "tasks": {"generate": {"vocabulary": 32000, "start": -1, "eos": [0],
-//        "beams": 4, "max_length": 511, ...}}, the keys of SearchSettings.def;
-//            without tasks a model gives hidden states alone
+//        "prompt": "source" (the default) or, of a decoder alone, "target",
+//        "beams": 4, "max_length": 511, ...}, the keys of SearchSettings.def;
+//            "embed": {"max_tokens": 256 (longer texts are cut), "prompts":
+//            {"query": "query: "} (texts in front of others), "prompt": "query"
+//            (the default)}}; without tasks a model gives hidden states alone
 //     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
 //            "none" (no section tokenizer; "reason": why), all for people,
 //        "bos": 4 (in front of a source), "eos": 0 (behind it), "language": 5
@@ -56,21 +60,27 @@
 //     "kernel_types": ["i8", ...],               and what each multiplies
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
-// "layers", and "positions", every key of "generate" except "vocabulary" and
-// "eos", which is [] if the limit alone ends a sequence. Places that call
-// kernels are numbered through all entries, in order; -1 is a layer without a
-// name. dtype is "f32", "i32", "i8", "bf16" or "f16". A shape's elements are
-// numbers or names of dims; "capacity<=7" is the capacity, but never more
-// than 7. The step of such a state may have "pinned": 2, slots that keep the
-// first positions; the other 5 are a ring of the latest.
+// "layers", and all keys of "source" but "vocabulary", all of "embed", every
+// key of "generate" except "vocabulary" and "eos", which is [] if the limit
+// alone ends a sequence. A decoder alone has no entry "encode". Places that
+// call kernels are numbered through all entries, in order; -1 is a layer
+// without a name. dtype is "f32", "i32", "i8", "bf16" or "f16". A shape's
+// elements are numbers or names of dims; "capacity<=7" is the capacity, but
+// never more than 7. The step of such a state may have "pinned": 2, slots that
+// keep the first positions; the other 5 are a ring of the latest.
 //
-// Entries of an encoder-decoder, by their roles, with the arguments the runtime
-// knows by name. All roles but the first are forms of a "decoder"; a form of
-// one that has candidates (dim "shortlist") has a twin without. Entries without
-// a role are left alone.
-//   encode   ids [batch, source], lengths [batch] and, of a Longformer, global
-//            [batch, globals] (ascending positions of its global tokens, then
-//            numbers that are no positions) -> memory
+// Entries by their roles, with the arguments the runtime knows by name. All
+// roles but the first two are forms of a "decoder"; a form of one that has
+// candidates (dim "shortlist") has a twin without. Entries without a role are
+// left alone.
+//   encode   ids [batch, source], lengths [batch] and, if it asks for them,
+//            types [batch, source] (of tokens), source_positions [batch,
+//            source] (of tokens that are not "pad" from pad + 1 on, of the
+//            others pad), global [batch, globals] (of a Longformer: ascending
+//            positions of its global tokens, then numbers that are no
+//            positions) -> memory
+//   embed    memory, lengths and, if it asks for it, prompt [batch] (how many
+//            of the first tokens are a prompt's) -> vectors f32 [batch, width]
 //   full     ids [batch, target], memory, lengths -> logits [batch, target,
 //            vocabulary]
 //   prepare  memory, lengths -> outputs of kind "output", by name
@@ -143,7 +153,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 18;
+inline constexpr uint32_t kVersion = 19;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

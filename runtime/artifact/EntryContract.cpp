@@ -333,8 +333,11 @@ static Status checkEmbed(const Manifest &manifest) {
 
 Status heddle::checkEntries(const Manifest &manifest) {
   const Entry *encode = manifest.entry(Role::Encode);
-  if (!encode)
+  if (!encode && !manifest.promptsTarget)
     return Status::error("manifest: it has no entry with the role 'encode'");
+  if (encode && manifest.promptsTarget)
+    return error(*encode, "reads a source, but the prompt of the task "
+                          "'generate' is the target's");
   bool hasDecoder = manifest.entry(Role::Full) || manifest.entry(Role::Step) ||
                     manifest.entry(Role::Step, /*hasCandidates=*/true);
   if (manifest.generates && !hasDecoder)
@@ -349,12 +352,13 @@ Status heddle::checkEntries(const Manifest &manifest) {
                                               "source_positions", "global"}),
                      Dim::Batch,
                      {}};
-  if (Status status = checkEntry(*encode, rule); !status.ok())
-    return status;
+  if (encode)
+    if (Status status = checkEntry(*encode, rule); !status.ok())
+      return status;
   for (auto [role, isKnown, key] :
        {std::tuple("types", manifest.sourceTypes > 0, "types"),
         std::tuple("source_positions", manifest.sourcePad.has_value(), "pad")})
-    if (encode->argument(role, ArgumentKind::Input) && !isKnown)
+    if (encode && encode->argument(role, ArgumentKind::Input) && !isKnown)
       return error(*encode, "has the input '", role, "', but 'source' has no '",
                    key, "'");
   if (Status status = checkEmbed(manifest); !status.ok())

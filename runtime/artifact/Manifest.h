@@ -218,8 +218,11 @@ struct Manifest {
   /// The token that has no position, if positions are counted from it.
   std::optional<int32_t> sourcePad;
   std::optional<EmbedTask> embed;
-  /// Whether it has the task `generate`, which the next two are of.
+  /// Whether it has the task `generate`, which the next three are of.
   bool generates = false;
+  /// Whether a text is the beginning of what is generated, as of a decoder
+  /// alone, and not the source of an encoder.
+  bool promptsTarget = false;
   int32_t targetVocabulary = 0;
   Generation generation;
   TokenizerDescription tokenizer;

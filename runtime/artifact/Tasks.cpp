@@ -106,6 +106,12 @@ static void readGenerate(JsonReader &reader, Manifest &manifest) {
   manifest.generates = true;
   manifest.targetVocabulary =
       int32_t(reader.integer("vocabulary", kVocabularySizes));
+  if (reader.find("prompt")) {
+    std::string side = reader.string("prompt");
+    manifest.promptsTarget = side == "target";
+    if (side != "target" && side != "source")
+      reader.fail("has the prompt '", side, "' (supported: source, target)");
+  }
   manifest.generation = parseGeneration(reader, manifest.targetVocabulary);
 }
 

@@ -58,16 +58,31 @@ static Status checkPrefixes(const Model &model,
   return Status::success();
 }
 
-/// The start token and all but the last of each prefix; nothing if that is
-/// empty.
+/// What each sentence begins with: a prefix or, if texts are prompts of
+/// targets, its prompt and then a prefix.
+static std::vector<TokenIds>
+beginningsOf(const Model &model, const std::vector<TokenIds> &sources,
+             const std::vector<TokenIds> &prefixes) {
+  if (!model.manifest().promptsTarget)
+    return prefixes;
+  std::vector<TokenIds> beginnings = sources;
+  for (size_t i = 0; i < prefixes.size(); ++i)
+    beginnings[i].insert(beginnings[i].end(), prefixes[i].begin(),
+                         prefixes[i].end());
+  return beginnings;
+}
+
+/// The start token, if there is one, and all but the last of each prefix;
+/// nothing if that is empty.
 static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
-                                          int32_t start) {
+                                          std::optional<int32_t> start) {
   std::vector<TokenIds> inputs;
   for (const TokenIds &prefix : prefixes) {
     inputs.emplace_back();
     if (prefix.empty())
       continue;
-    inputs.back().push_back(start);
+    if (start)
+      inputs.back().push_back(*start);
     inputs.back().insert(inputs.back().end(), prefix.begin(), prefix.end() - 1);
   }
   return inputs;
@@ -96,7 +111,11 @@ static Result<Demand> demandOf(const Model &model,
   Result<Generation> settings = settingsFor(manifest, options);
   if (!settings.ok())
     return settings.status();
-  if (!settings->start)
+  // A prompt's first token is the first input.
+  bool isPrompted = manifest.promptsTarget;
+  if (isPrompted)
+    settings->start = std::nullopt;
+  else if (!settings->start)
     return Status::error("'", model.artifact().path(),
                          "' has no start token to generate from");
   if (Status status = checkPrefixes(model, sources, prefixes); !status.ok())
@@ -112,13 +131,14 @@ static Result<Demand> demandOf(const Model &model,
   request.rowsPerSentence = settings->beams;
   for (size_t i = 0; i < sources.size(); ++i) {
     int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
-    if (prefix == 0)
+    if (prefix == 0 && !isPrompted)
       if (auto first = constraints.forced({nullptr, 0, 0, /*limit=*/2});
           first && first->isSuppressed)
         return Status::error("no token may come first: it has to be ",
                              first->token, ", which is suppressed");
     demand.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
-                                        prefix, options.maxLength));
+                                        prefix - isPrompted,
+                                        options.maxLength));
     request.length = std::max(request.length, prefix + demand.limits.back());
     if (shortlist)
       demand.features.candidates.push_back(shortlist->candidates(sources[i]));
@@ -133,7 +153,7 @@ static Result<Demand> demandOf(const Model &model,
   if (request.form == DecoderForm::BestStep && settings->beams > 1)
     request.best = BeamSearch::width(*settings);
   if (model.entryPoint(Role::Chunk, shortlist))
-    demand.chunk = inputsBefore(prefixes, *settings->start);
+    demand.chunk = inputsBefore(prefixes, settings->start);
   for (const TokenIds &input : demand.chunk)
     request.chunk = std::max(request.chunk, int64_t(input.size()));
   demand.settings = std::move(*settings);
@@ -183,8 +203,9 @@ static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
 
 Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
                                         const std::vector<TokenIds> &sources,
-                                        const std::vector<TokenIds> &prefixes,
+                                        const std::vector<TokenIds> &given,
                                         const SearchOptions &options) {
+  std::vector<TokenIds> prefixes = beginningsOf(model, sources, given);
   Result<int64_t> bytes = bytesOf(demandOf(model, sources, prefixes, options),
                                   model, session, sources, options);
   if (!bytes.ok() || options.alternatives == 0)
@@ -228,8 +249,12 @@ static Status run(Search &search, const SearchBatch &batch,
       return status;
     for (size_t i = 0; i < batch.prefixes.size(); ++i)
       search.tokens.set(int64_t(i), batch.prefixes[i]);
+  } else if (batch.model.manifest().promptsTarget) {
+    for (size_t i = 0; i < batch.prefixes.size(); ++i)
+      search.tokens.set(int64_t(i), {batch.prefixes[i].front()});
   }
-  return runSteps(batch.session, *batch.settings.start, search.tokens, search);
+  return runSteps(batch.session, batch.settings.start.value_or(-1),
+                  search.tokens, search);
 }
 
 /// One search, of sentences for which a token may have been chosen.
@@ -322,7 +347,29 @@ static Result<std::vector<std::vector<Hypothesis>>> searchAlternatives(
 Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
     const Model &model, Session &session, const std::vector<TokenIds> &sources,
     const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
-  return options.alternatives > 0
-             ? searchAlternatives(model, session, sources, prefixes, options)
-             : searchOnce(model, session, sources, prefixes, options);
+  auto search = [&](const std::vector<TokenIds> &beginnings,
+                    const SearchOptions &own) {
+    return own.alternatives > 0
+               ? searchAlternatives(model, session, sources, beginnings, own)
+               : searchOnce(model, session, sources, beginnings, own);
+  };
+  if (!model.manifest().promptsTarget)
+    return search(prefixes, options);
+  // A prompt is none of an answer.
+  SearchOptions own = options;
+  if (options.onToken)
+    own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
+                      bool isLast) {
+      auto begin = before.begin() + ptrdiff_t(sources[size_t(sentence)].size());
+      options.onToken(sentence, TokenIds(begin, before.end()), token, isLast);
+    };
+  auto found = search(beginningsOf(model, sources, prefixes), own);
+  if (!found.ok())
+    return found;
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (Hypothesis &hypothesis : (*found)[i])
+      hypothesis.tokens.erase(hypothesis.tokens.begin(),
+                              hypothesis.tokens.begin() +
+                                  ptrdiff_t(sources[i].size()));
+  return found;
 }

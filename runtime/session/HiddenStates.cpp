@@ -22,16 +22,19 @@ static bool isPerToken(const Argument &argument) {
 }
 
 Result<HiddenOutput> heddle::findHiddenOutput(const Model &model) {
-  // EntryContract.h has made sure that there is one.
-  const Entry &encode = *model.manifest().entry(Role::Encode);
+  const Entry *found = model.manifest().entry(Role::Encode);
+  if (!found)
+    return Status::error("'", model.artifact().path(), "' has no encoder");
+  const Entry &encode = *found;
   const std::vector<Argument> &arguments = encode.arguments;
   int64_t count = std::count_if(arguments.begin(), arguments.end(), isPerToken);
   if (count != 1)
     return Status::error("'", model.artifact().path(), "' has ", count,
                          " outputs f32 [batch, source, width] in the entry '",
                          encode.name, "', expected one");
-  auto found = std::find_if(arguments.begin(), arguments.end(), isPerToken);
-  return HiddenOutput{size_t(found - arguments.begin()), found->shape[2].size};
+  auto output = std::find_if(arguments.begin(), arguments.end(), isPerToken);
+  return HiddenOutput{size_t(output - arguments.begin()),
+                      output->shape[2].size};
 }
 
 Status heddle::encodeSources(Session &session, const HiddenOutput &output,

@@ -211,7 +211,9 @@ Status Model::checkTarget(const std::vector<int32_t> &ids) const {
 
 Status Model::checkPrefix(const std::vector<int32_t> &ids) const {
   std::optional<int64_t> positions = manifest().generation.maxTarget;
-  if (positions && ids.size() == static_cast<uint64_t>(*positions))
+  // Without a start token the last position may be that of the last of them.
+  if (!manifest().promptsTarget && positions &&
+      ids.size() == static_cast<uint64_t>(*positions))
     return Status::error("has ", ids.size(), " tokens but the model has ",
                          *positions,
                          " positions, the start token's among them, and one "

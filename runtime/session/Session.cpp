@@ -48,8 +48,9 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   setRows(dims[Dim::Batch]);
   if (Status status = send(batchInputs); !status.ok())
     return status;
-  if (Status status = call(encode); !status.ok())
-    return status;
+  if (encode.entry)
+    if (Status status = call(encode); !status.ok())
+      return status;
   if (task.entry)
     return call(task);
   return prepare.entry ? call(prepare) : Status::success();

@@ -198,9 +198,11 @@ void Session::shareOutputs(const Binding &binding, ArgumentKind kind,
 Status Session::bindEntries(DecoderForm form, Layout &layout) {
   Places &shared = layout.shared;
   bool isLast = form == DecoderForm::None && !task.entry;
-  if (Status status = bind(encode, shared, isLast); !status.ok())
-    return status;
-  shareOutputs(encode, ArgumentKind::Input, shared);
+  if (encode.entry) {
+    if (Status status = bind(encode, shared, isLast); !status.ok())
+      return status;
+    shareOutputs(encode, ArgumentKind::Input, shared);
+  }
   if (task.entry)
     if (Status status = bind(task, shared, /*hasResults=*/true); !status.ok())
       return status;

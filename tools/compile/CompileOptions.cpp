@@ -115,6 +115,21 @@ static Error setSeed(CompileOptions &options, StringRef value) {
   return Error::success();
 }
 
+/// A list of modes, none twice.
+static Error setPooling(CompileOptions &options, StringRef value) {
+  SmallVector<StringRef> names;
+  value.split(names, ',');
+  for (StringRef name : names) {
+    std::optional<Pooling> mode = symbolizePooling(name);
+    if (!mode || is_contained(options.pooling, *mode))
+      return makeError("--pool has the value '" + value +
+                       "', expected some of cls, max, mean, mean_sqrt, "
+                       "weighted_mean, last, each once, with commas between");
+    options.pooling.push_back(*mode);
+  }
+  return Error::success();
+}
+
 /// What a flag takes whose value is any text but an empty one, or is looked at
 /// when all flags are there.
 static std::string expectedOf(StringRef flag) {
@@ -152,6 +167,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
     return setJobs(options, value);
   if (flag == "--random-weights")
     return setSeed(options, value);
+  if (flag == "--pool")
+    return setPooling(options, value);
   if (value.empty())
     return makeError(flag + " has an empty value, expected " +
                      expectedOf(flag));

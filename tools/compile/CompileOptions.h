@@ -9,6 +9,7 @@
 #ifndef HEDDLE_TOOLS_COMPILE_COMPILEOPTIONS_H
 #define HEDDLE_TOOLS_COMPILE_COMPILEOPTIONS_H
 
+#include "dialect/Transformer.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -27,6 +28,8 @@ struct CompileOptions {
   std::string weights;
   /// The seed of --random-weights.
   std::optional<uint64_t> randomSeed;
+  /// The modes of --pool; empty for what the folder says.
+  std::vector<Pooling> pooling;
   /// Where random weights go, as safetensors; empty for nowhere.
   std::string writeWeights;
   /// Rules that restrict attention, in the language of

@@ -107,6 +107,7 @@ static llvm::Error compile(const CompileOptions &options) {
   ImportOptions importOptions;
   importOptions.weights = options.weights;
   importOptions.randomSeed = options.randomSeed;
+  importOptions.pooling = options.pooling;
   showProgress("reading " + llvm::Twine(options.model));
   llvm::Expected<ImportedModel> model =
       importModel(options.model, context, importOptions);

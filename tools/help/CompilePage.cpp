@@ -20,6 +20,10 @@ static std::vector<Flag> getFlags() {
        "follow from SEED"},
       {"--write-weights", "FILE", kModel,
        "write the weights of --random-weights as safetensors"},
+      {"--pool", "MODES", kModel,
+       "make the vectors of an encoder so, in place of what its folder says: "
+       "cls, max, mean, mean_sqrt, weighted_mean, last, or several with commas "
+       "between, one behind the other"},
       {"--load-dialect-plugin", "FILE", kModel,
        "load a shared object with a dialect"},
       {"-o", "FILE", kOutput,

@@ -162,6 +162,9 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
   if (!embed)
     return embed.takeError();
   embed->limitTokens(config.positionRows);
+  if (!folder.options.pooling.empty())
+    embed->modes.assign(folder.options.pooling.begin(),
+                        folder.options.pooling.end());
   if (!folder.options.randomSeed)
     if (Error error = addModuleWeights(folder, *embed, model.weights))
       return std::move(error);
