@@ -2,13 +2,15 @@
 //
 // The pieces of a word are a doubly linked list in an array; a heap holds the
 // pairs that may merge. A pair is out of date if one of its two is no longer
-// what it was.
+// what it was. Most words are short: their pairs stand in an array, which is
+// searched for the first one of the least rank again and again.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tokenizer/stages/PairMerges.h"
 
 #include <algorithm>
+#include <array>
 #include <queue>
 #include <tuple>
 
@@ -66,7 +68,48 @@ void PairMerges::add(int32_t id, uint32_t length,
   symbols.push_back({id, length, index - 1, -1});
 }
 
+/// Symbols up to which the search of all pairs is faster than a heap.
+static constexpr size_t kFew = 24;
+
+void PairMerges::mergeFew(std::vector<Symbol> &symbols) const {
+  constexpr uint32_t none = ~uint32_t(0);
+  // Of the pair that begins at a symbol.
+  std::array<uint32_t, kFew> ranks;
+  std::array<int32_t, kFew> results;
+  size_t count = symbols.size();
+  auto consider = [&](size_t at) {
+    const format::PairMerge *merge =
+        at + 1 < count ? find(symbols[at].id, symbols[at + 1].id) : nullptr;
+    ranks[at] = merge ? merge->rank : none;
+    results[at] = merge ? int32_t(merge->result) : -1;
+  };
+  for (size_t at = 0; at < count; ++at)
+    consider(at);
+  while (true) {
+    size_t best = size_t(
+        std::min_element(ranks.begin(), ranks.begin() + ptrdiff_t(count)) -
+        ranks.begin());
+    if (ranks[best] == none)
+      break;
+    symbols[best].id = results[best];
+    symbols[best].length += symbols[best + 1].length;
+    --count;
+    for (size_t at = best + 1; at < count; ++at) {
+      symbols[at] = symbols[at + 1];
+      ranks[at] = ranks[at + 1];
+      results[at] = results[at + 1];
+    }
+    consider(best);
+    if (best > 0)
+      consider(best - 1);
+  }
+  for (size_t at = 0; at < count; ++at)
+    symbols[at].next = at + 1 < count ? int32_t(at + 1) : -1;
+}
+
 void PairMerges::merge(std::vector<Symbol> &symbols) const {
+  if (!symbols.empty() && symbols.size() <= kFew)
+    return mergeFew(symbols);
   std::priority_queue<Candidate> candidates;
   auto consider = [&](int32_t position) {
     if (position < 0 || symbols[position].next < 0)

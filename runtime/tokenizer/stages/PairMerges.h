@@ -34,6 +34,8 @@ public:
   void merge(std::vector<Symbol> &symbols) const;
 
 private:
+  /// The same of a few, without a heap.
+  void mergeFew(std::vector<Symbol> &symbols) const;
   /// What two pieces become, or null.
   const format::PairMerge *find(int32_t left, int32_t right) const;
 
