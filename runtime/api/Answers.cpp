@@ -242,24 +242,13 @@ using Job = Status (*)(heddle_session &, LineRunOptions, LineSource &,
 
 static heddle_status run(Job job, heddle_session *session,
                          const heddle_source *source, const heddle_sink *sink) {
-  if (Status status = checkPointers(
-          {{"session", session}, {"source", source}, {"sink", sink}});
-      !status.ok())
-    return reportMisuse(status);
-  if (!source->next || !sink->answer)
-    return reportMisuse(Status::error("the ", source->next ? "sink" : "source",
-                                      " has no function to call"));
-  SessionCall call(*session);
-  if (Status status = call.check(); !status.ok())
-    return reportMisuse(status);
-  CallbackSource lines(*source);
-  LineRunOptions options = session->runOptions();
-  if (source->count > 0)
-    options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
-  if (Status status = session->model->checkGenerates(); !status.ok())
-    return session->finish(status);
-  return session->finish(
-      job(*session, options, lines, writerTo(*sink, *session)));
+  return callOverSource(session, source, sink, sink && sink->answer,
+                        [&](const LineRunOptions &options, LineSource &lines) {
+                          Status status = session->model->checkGenerates();
+                          return status.ok() ? job(*session, options, lines,
+                                                   writerTo(*sink, *session))
+                                             : status;
+                        });
 }
 
 heddle_status heddle_translate_stream(heddle_session *session,

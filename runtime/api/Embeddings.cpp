@@ -101,20 +101,6 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
 heddle_status heddle_embed_stream(heddle_session *session,
                                   const heddle_source *source,
                                   const heddle_vector_sink *sink) {
-  if (Status status = checkPointers(
-          {{"session", session}, {"source", source}, {"sink", sink}});
-      !status.ok())
-    return reportMisuse(status);
-  if (!source->next || !sink->vector)
-    return reportMisuse(Status::error("the ", source->next ? "sink" : "source",
-                                      " has no function to call"));
-  SessionCall call(*session);
-  if (Status status = call.check(); !status.ok())
-    return reportMisuse(status);
-  CallbackSource lines(*source);
-  LineRunOptions options = session->runOptions();
-  if (source->count > 0)
-    options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
   size_t input = 0;
   auto ended = [&] {
     return session->cancelled ? Status::error("the call was cancelled")
@@ -139,5 +125,8 @@ heddle_status heddle_embed_stream(heddle_session *session,
           heddle_cancel(session);
         return ended();
       }};
-  return session->finish(embed(*session, options, lines, give));
+  return callOverSource(session, source, sink, sink && sink->vector,
+                        [&](const LineRunOptions &options, LineSource &lines) {
+                          return embed(*session, options, lines, give);
+                        });
 }

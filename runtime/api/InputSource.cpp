@@ -11,6 +11,9 @@
 #include "runtime/api/InputSource.h"
 
 #include "runtime/api/Arguments.h"
+#include "runtime/api/Session.h"
+
+#include <algorithm>
 
 using namespace heddle;
 
@@ -123,4 +126,25 @@ std::string CallbackSource::nameOf(int64_t number) const {
 
 std::string CallbackSource::nameOfTarget(int64_t number) const {
   return name(number, /*isTarget=*/true);
+}
+
+heddle_status heddle::callOverSource(
+    heddle_session *session, const heddle_source *source, const void *sink,
+    bool hasFunction,
+    const std::function<Status(const LineRunOptions &, LineSource &)> &job) {
+  if (Status status = checkPointers(
+          {{"session", session}, {"source", source}, {"sink", sink}});
+      !status.ok())
+    return reportMisuse(status);
+  if (!source->next || !hasFunction)
+    return reportMisuse(Status::error("the ", source->next ? "sink" : "source",
+                                      " has no function to call"));
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
+  CallbackSource lines(*source);
+  LineRunOptions options = session->runOptions();
+  if (source->count > 0)
+    options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
+  return session->finish(job(options, lines));
 }

@@ -4,10 +4,12 @@
 #define HEDDLE_RUNTIME_API_INPUTSOURCE_H
 
 #include "runtime/heddle.h"
+#include "runtime/lines/LineRun.h"
 #include "runtime/lines/Lines.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace heddle {
@@ -49,6 +51,14 @@ private:
   const heddle_source &source;
   int64_t taken = 0;
 };
+
+/// A call of heddle.h over a source: checks its arguments and runs `job` as the
+/// session's one call. `sink` may be null, and its function may be missing,
+/// which is misuse.
+heddle_status callOverSource(
+    heddle_session *session, const heddle_source *source, const void *sink,
+    bool hasFunction,
+    const std::function<Status(const LineRunOptions &, LineSource &)> &job);
 
 } // namespace heddle
 

@@ -1,24 +1,29 @@
 //===- AnswerLines.cpp - How answers are printed --------------------------===//
 //
-// Scores are printed with as many digits as tell them from their neighbours.
+// How texts and scores become lines.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/run/AnswerLines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 using namespace heddle;
 
 static constexpr const char *kBar = " ||| ";
 
-static std::string formatNumber(float number) {
+// std::to_chars has tables of 100 KB.
+std::string heddle::formatNumber(float number) {
   char text[32];
-  auto [end, error] = std::to_chars(text, text + sizeof text, number);
-  return std::string(text, end);
+  for (int digits = 6; digits <= 9; ++digits) {
+    snprintf(text, sizeof text, "%.*g", digits, double(number));
+    if (strtof(text, nullptr) == number)
+      break;
+  }
+  return text;
 }
 
 std::string heddle::oneLine(std::string_view text) {

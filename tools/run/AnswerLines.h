@@ -20,6 +20,9 @@ std::string formatAnswers(int64_t number, const heddle_answer_text *answers,
 /// tokens. Empty if there is none.
 std::string formatScores(const heddle_answer_text *answers, size_t count);
 
+/// A number in as few digits as give the same float again.
+std::string formatNumber(float number);
+
 /// What is left of a text in one line.
 std::string oneLine(std::string_view text);
 

@@ -8,29 +8,16 @@
 
 #include "tools/Progress.h"
 #include "tools/SignalCleanup.h"
+#include "tools/run/AnswerLines.h"
 #include "tools/run/InputLines.h"
 #include "tools/run/LineNotices.h"
 #include "tools/run/NpyWriter.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 
 using namespace heddle;
-
-/// In as few digits as give the same float again. std::to_chars would bring
-/// tables that are larger than the rest of the tool.
-static std::string formatNumber(float number) {
-  char digits[32];
-  for (int count = 6; count <= 9; ++count) {
-    snprintf(digits, sizeof digits, "%.*g", count, double(number));
-    if (strtof(digits, nullptr) == number)
-      break;
-  }
-  return digits;
-}
 
 /// The line of a vector, null if its input was skipped.
 static std::string formatVector(const float *values, size_t width,
