@@ -8,7 +8,6 @@
 
 #include "lib/Import/UnreadTensors.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -25,8 +24,7 @@ listUnreadTensors(ModuleOp module, const WeightSource &weights,
   for (const TensorFile &file : weights.getFiles())
     for (const TensorInfo &tensor : file.getTensors())
       if ((tensor.size == 0 ||
-           !read.contains(
-               {llvm::sys::path::filename(file.getPath()), tensor.offset})) &&
+           !read.contains({file.getName(), tensor.offset})) &&
           !isUsual(tensor.name))
         unread.push_back(tensor.name);
   return unread;

@@ -101,19 +101,22 @@ private:
   const EmbedOptions &options;
   const LineSource &source;
   const int64_t width;
-  std::optional<int64_t> most;
+  /// Tokens that are read of a text.
+  std::optional<size_t> most;
   /// What stands in front of each text, and how many tokens it has.
   std::string prompt;
   int32_t promptTokens = 0;
 };
 } // namespace
 
-/// The tokens of a prompt: those of its text alone without a special one at the
-/// end, as the library counts them.
+/// The tokens of a prompt: those of its text alone, of which no more than
+/// `most` are read, without a special one at the end, as the library counts
+/// them.
 static int32_t countPromptTokens(const Tokenizer &tokenizer,
-                                 const std::string &prompt) {
+                                 const std::string &prompt,
+                                 std::optional<size_t> most) {
   bool isCut = false;
-  auto tokens = tokenizer.encodeBeginning(prompt, std::nullopt, isCut);
+  auto tokens = tokenizer.encodeBeginning(prompt, most, isCut);
   if (!tokens.ok())
     return 0;
   bool endsSpecially = !tokens->texts.empty() && tokens->texts.back() < 0;
@@ -125,15 +128,17 @@ EmbedJob::EmbedJob(const Model &model, const EmbedOptions &options,
     : model(model), options(options), source(source),
       width(vectorWidth(model)) {
   const EmbedTask &task = *model.manifest().embed;
-  most = options.maxTokens ? options.maxTokens : task.maxTokens;
-  if (std::optional<int64_t> positions = model.manifest().sourcePositions)
-    most = std::min(most.value_or(*positions), *positions);
+  std::optional<int64_t> asked =
+      options.maxTokens ? options.maxTokens : task.maxTokens;
+  for (std::optional<int64_t> bound : {asked, model.manifest().sourcePositions})
+    if (bound)
+      most = std::min(most.value_or(size_t(*bound)), size_t(*bound));
   std::string name = options.prompt.value_or(task.prompt.value_or(""));
   const Prompt *found = task.findPrompt(name);
-  if (!found || !model.tokenizer())
+  if (!found || found->text.empty() || !model.tokenizer())
     return;
   prompt = found->text;
-  promptTokens = countPromptTokens(*model.tokenizer(), prompt);
+  promptTokens = countPromptTokens(*model.tokenizer(), prompt, most);
 }
 
 Result<Sentence> EmbedJob::encode(const LineText &line) const {
@@ -164,12 +169,9 @@ Result<Sentence> EmbedJob::encodeText(std::string_view text) const {
   if (Status status = LineTokens(model, /*ids=*/false).checkTokenizer();
       !status.ok())
     return status;
-  std::optional<size_t> bound;
-  if (most)
-    bound = size_t(*most);
   bool isCut = false;
   auto encoded = model.tokenizer()->encodeBeginning(prompt + std::string(text),
-                                                    bound, isCut);
+                                                    most, isCut);
   if (!encoded.ok())
     return encoded.status();
   Sentence sentence;

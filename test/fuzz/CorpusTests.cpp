@@ -21,6 +21,7 @@
   DO(artifact)                                                                 \
   DO(code)                                                                     \
   DO(config)                                                                   \
+  DO(embedder)                                                                 \
   DO(manifest)                                                                 \
   DO(marian)                                                                   \
   DO(marian_folder)                                                            \

@@ -51,7 +51,9 @@ Error EncoderImport::readConfig() {
       family.types ? reader.size("type_vocab_size", *family.types, 1, kMaxWidth)
                    : 0;
   config.epsilon = float(reader.number("layer_norm_eps", 1e-12, 0, 1));
-  config.deviation = reader.number("initializer_range", 0.02, 1e-9, 1e9);
+  config.deviation = folder.options.randomSeed
+                         ? reader.number("initializer_range", 0.02, 1e-9, 1e9)
+                         : 0;
   refuseUnsupportedEncoder(reader);
   refuseOwnCode(reader);
   return reader.takeError();
@@ -158,7 +160,7 @@ static bool isUsuallyUnread(StringRef tensor) {
 
 Expected<ImportedModel> EncoderImport::finish(Value output) {
   layers->endFunction(output);
-  Expected<EmbedModules> embed = readEmbedModules(folder);
+  Expected<EmbedModules> embed = readEmbedModules(folder, config.width);
   if (!embed)
     return embed.takeError();
   embed->limitTokens(config.positionRows);
@@ -188,8 +190,8 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
     return tokenizer.takeError();
   embed->prepareTexts(*tokenizer);
   setTokenizer(std::move(*tokenizer), model);
-  if (folder.generation)
-    folder.generation.reset();
+  // An encoder generates nothing.
+  folder.generation.reset();
   sayWhatIsIgnored(folder, model);
   if (Error error =
           finishParameters(folder, isUsuallyUnread, config.deviation, model))

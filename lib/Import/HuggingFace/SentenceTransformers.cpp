@@ -105,26 +105,38 @@ static constexpr StringLiteral kTransformerFiles[] = {
 
 /// What the tokenizer itself says of the most tokens of a text, if that is a
 /// limit: transformers writes 1e30 for none.
-static std::optional<int64_t> readModelMaxLength(StringRef folder) {
+static Error readTokenizerLimit(StringRef folder, EmbedModules &embed) {
   std::string path = join(folder, "tokenizer_config.json");
   if (!sys::fs::exists(path))
-    return std::nullopt;
+    return Error::success();
   Expected<ConfigReader> file = readConfig(path);
-  if (!file) {
-    // The tokenizer's reader says what is wrong.
-    consumeError(file.takeError());
-    return std::nullopt;
-  }
-  const json::Value *value = file->readNonNull("model_max_length");
+  if (!file)
+    return file.takeError();
+  file->require("truncation_side", {"right"});
+  const json::Value *value = file->read("model_max_length");
+  // Its name of 2019.
+  value = value ? value : file->read("max_len");
   std::optional<double> length = value ? value->getAsNumber() : std::nullopt;
-  if (!length || !(*length >= 1 && *length <= double(kMostTokens)))
-    return std::nullopt;
-  return int64_t(*length);
+  if (length && *length >= 1 && *length <= double(kMostTokens))
+    embed.maxTokens = int64_t(*length);
+  return file->takeError();
 }
 
-/// How the transformer takes texts.
+/// Refuses arguments of the library's constructors, but for those that say
+/// where a folder comes from.
+static void refuseArguments(ConfigReader &file, StringRef field) {
+  constexpr StringLiteral known[] = {"trust_remote_code", "token", "revision",
+                                     "local_files_only", "cache_dir"};
+  const json::Value *value = file.readNonNull(field);
+  const json::Object *arguments = value ? value->getAsObject() : nullptr;
+  if (value && !(arguments && all_of(*arguments, [&](const auto &argument) {
+                   return is_contained(known, StringRef(argument.first));
+                 })))
+    file.fail(field, "{}");
+}
+
+/// How the transformer takes texts, if the folder has modules.
 static Error readTransformer(StringRef folder, EmbedModules &embed) {
-  embed.maxTokens = readModelMaxLength(folder);
   auto found = find_if(kTransformerFiles, [&](StringRef file) {
     return sys::fs::exists(join(folder, file));
   });
@@ -136,41 +148,67 @@ static Error readTransformer(StringRef folder, EmbedModules &embed) {
   if (file->readNonNull("max_seq_length"))
     embed.maxTokens = file->integer("max_seq_length", 0, 1, kMostTokens);
   embed.lowers = file->truth("do_lower_case", false);
+  refuseArguments(*file, "tokenizer_args");
+  refuseArguments(*file, "config_args");
   return file->takeError();
+}
+
+/// The mode `pooling_mode` in place of all fields of one mode each, or these.
+static SmallVector<Pooling> readPoolingModes(ConfigReader &file) {
+  struct Mode {
+    StringLiteral name, field;
+    Pooling pooling;
+  };
+  // In the order of what is concatenated.
+  constexpr Mode modes[] = {
+      {"cls", "pooling_mode_cls_token", Pooling::Cls},
+      {"max", "pooling_mode_max_tokens", Pooling::Max},
+      {"mean", "pooling_mode_mean_tokens", Pooling::Mean},
+      {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens",
+       Pooling::MeanSqrt},
+      {"weightedmean", "pooling_mode_weightedmean_tokens",
+       Pooling::WeightedMean},
+      {"lasttoken", "pooling_mode_lasttoken", Pooling::Last}};
+  if (file.readNonNull("pooling_mode")) {
+    std::string name = file.text("pooling_mode", "");
+    for (const Mode &mode : modes)
+      if (mode.name.equals_insensitive(name))
+        return {mode.pooling};
+    file.fail("pooling_mode", "cls, max, mean, mean_sqrt_len_tokens, "
+                              "weightedmean, lasttoken");
+  }
+  SmallVector<Pooling> pooled;
+  for (const Mode &mode : modes)
+    if (file.truth(mode.field, mode.pooling == Pooling::Mean))
+      pooled.push_back(mode.pooling);
+  if (pooled.empty())
+    file.fail("pooling_mode_mean_tokens", "true, for this mode or another");
+  return pooled;
 }
 
 static Error readPooling(StringRef folder, int64_t width, EmbedModules &embed) {
   Expected<ConfigReader> file = readConfig(join(folder, "config.json"));
   if (!file)
     return file.takeError();
-  struct Mode {
-    StringLiteral field;
-    bool byDefault;
-    Pooling pooling;
-  };
-  // In the order of what is concatenated.
-  constexpr Mode modes[] = {
-      {"pooling_mode_cls_token", false, Pooling::Cls},
-      {"pooling_mode_max_tokens", false, Pooling::Max},
-      {"pooling_mode_mean_tokens", true, Pooling::Mean},
-      {"pooling_mode_mean_sqrt_len_tokens", false, Pooling::MeanSqrt},
-      {"pooling_mode_weightedmean_tokens", false, Pooling::WeightedMean},
-      {"pooling_mode_lasttoken", false, Pooling::Last}};
-  embed.modes.clear();
-  for (const Mode &mode : modes)
-    if (file->truth(mode.field, mode.byDefault))
-      embed.modes.push_back(mode.pooling);
-  if (embed.modes.empty())
-    file->fail("pooling_mode_mean_tokens", "true, for this mode or another");
+  embed.modes = readPoolingModes(*file);
   file->require("word_embedding_dimension", {width});
   embed.poolsPrompt = file->truth("include_prompt", true);
+  // The library masks the vectors of a prompt where they are, and [CLS] with
+  // them, once it has taken it.
+  if (!embed.poolsPrompt && is_contained(embed.modes, Pooling::Cls) &&
+      is_contained(embed.modes, Pooling::Max))
+    file->fail("include_prompt", "true, with the modes cls and max");
   return file->takeError();
 }
 
 /// An activation by the Python path of its class.
 static std::optional<ActivationKind> readTorchActivation(ConfigReader &file) {
-  std::string path =
-      file.text("activation_function", "torch.nn.modules.activation.Tanh");
+  // The default is for folders without the field alone.
+  const json::Value *value = file.read("activation_function");
+  std::string path = value && value->getAsNull()
+                         ? ""
+                         : file.text("activation_function",
+                                     "torch.nn.modules.activation.Tanh");
   if (path == "torch.nn.modules.linear.Identity" || path == "torch.nn.Identity")
     return std::nullopt;
   StringRef name = path;
@@ -197,8 +235,12 @@ static Expected<VectorModule> readDense(const std::string &root,
   if (!file)
     return file.takeError();
   VectorModule dense{VectorModule::Kind::Dense, path};
-  dense.in = file->size("in_features", 0, 1, kMaxWidth);
-  dense.out = file->size("out_features", 0, 1, kMaxWidth);
+  for (auto [field, size] :
+       {std::pair("in_features", &dense.in), {"out_features", &dense.out}}) {
+    *size = file->size(field, 1, 1, kMaxWidth);
+    if (!file->read(field))
+      file->fail(field, "1 to " + Twine(kMaxWidth));
+  }
   dense.hasBias = file->truth("bias", true);
   dense.activation = readTorchActivation(*file);
   if (Error error = file->takeError())
@@ -211,6 +253,7 @@ static Error readPrompts(StringRef path, EmbedModules &embed) {
   Expected<ConfigReader> file = readConfig(path);
   if (!file)
     return file.takeError();
+  file->require("model_type", {"SentenceTransformer"});
   if (const json::Value *value = file->readNonNull("prompts")) {
     const json::Object *prompts = value->getAsObject();
     if (!prompts)
@@ -233,9 +276,10 @@ static Error readPrompts(StringRef path, EmbedModules &embed) {
   return file->takeError();
 }
 
-Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder) {
+Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder,
+                                        int64_t width) {
   EmbedModules embed;
-  if (Error error = readTransformer(folder.path, embed))
+  if (Error error = readTokenizerLimit(folder.path, embed))
     return std::move(error);
   std::string modulesPath = join(folder.root, "modules.json"),
               promptsPath =
@@ -245,6 +289,8 @@ Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder) {
   auto modules = readModules(modulesPath);
   if (!modules)
     return modules.takeError();
+  if (Error error = readTransformer(folder.path, embed))
+    return std::move(error);
   if (sys::fs::exists(promptsPath))
     if (Error error = readPrompts(promptsPath, embed))
       return std::move(error);
@@ -262,8 +308,6 @@ Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder) {
                      "value '" +
                      *embed.defaultPrompt + "', which is none of its prompts");
 
-  ConfigReader config = folder.config;
-  int64_t width = config.size("hidden_size", 768, 1, kMaxWidth);
   bool isPooled = false;
   for (const ModuleEntry &module : drop_begin(*modules)) {
     if (module.type == "Pooling" && !isPooled) {

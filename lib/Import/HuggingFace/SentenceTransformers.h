@@ -49,9 +49,10 @@ struct EmbedModules {
 /// The folder of the transformer in a folder with modules.json: often the same.
 llvm::Expected<std::string> findTransformerFolder(llvm::StringRef folder);
 
-/// Reads the modules of a folder. What would change a vector and is not
-/// supported is an error.
-llvm::Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder);
+/// Reads the modules of a folder for hidden states of this width. What would
+/// change a vector and is not supported is an error.
+llvm::Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder,
+                                              int64_t width);
 
 /// Adds the weights of modules.
 llvm::Error addModuleWeights(const HuggingFaceFolder &folder,

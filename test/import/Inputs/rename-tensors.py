@@ -8,6 +8,10 @@ import struct
 import sys
 
 
+def is_renamed(name, old):
+    return name.startswith(old) and name != "__metadata__"
+
+
 def main():
     path, old, new = sys.argv[1:]
     with open(path, "rb") as file:
@@ -15,7 +19,7 @@ def main():
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8 : 8 + length])
     renamed = {
-        new + name[len(old) :] if name.startswith(old) else name: tensor
+        new + name[len(old) :] if is_renamed(name, old) else name: tensor
         for name, tensor in header.items()
     }
     text = json.dumps(renamed).encode()

@@ -223,8 +223,8 @@ TEST_F(EmbeddingTest, gives_the_first_numbers_of_length_one) {
 }
 
 TEST_F(EmbeddingTest, puts_prompts_in_front_of_texts) {
-  loadTexts(
-      {{"prompts", {{"query", "ab"}, {"passage", "d"}}}, {"prompt", "query"}});
+  loadTexts({{"prompts", {{"query", "ab"}, {"passage", "d"}, {"none", ""}}},
+             {"prompt", "query"}});
   std::vector<heddle_input> inputs = {textOf("cd"), textOf("")};
   // A prompt's tokens are those in front of it, too.
   EXPECT_EQ(embed(inputs), (Vectors{vectorOf({1, 4, 5, 6, 7, 2}, 3),
@@ -232,15 +232,18 @@ TEST_F(EmbeddingTest, puts_prompts_in_front_of_texts) {
   ASSERT_EQ(set("prompt", "passage"), HEDDLE_OK);
   EXPECT_EQ(embed(inputs),
             (Vectors{vectorOf({1, 7, 6, 7, 2}, 2), vectorOf({1, 7, 2}, 2)}));
-  ASSERT_EQ(set("prompt", ""), HEDDLE_OK);
-  EXPECT_EQ(embed(inputs), (Vectors{vectorOf({1, 6, 7, 2}), vectorOf({1, 2})}));
+  for (const char *none : {"", "none"}) {
+    ASSERT_EQ(set("prompt", none), HEDDLE_OK);
+    EXPECT_EQ(embed(inputs),
+              (Vectors{vectorOf({1, 6, 7, 2}), vectorOf({1, 2})}));
+  }
   ASSERT_EQ(set("prompt", nullptr), HEDDLE_OK);
   // Ids have what they have.
   Ids ids = {1, 6, 7, 1};
   EXPECT_EQ(embed({inputOf(ids)}), Vectors{vectorOf(ids)});
   EXPECT_EQ(set("prompt", "other"), HEDDLE_FAILED);
   EXPECT_EQ(heddle_error(), "prompt is 'other', but '" + path +
-                                "' has the prompts passage, query");
+                                "' has the prompts none, passage, query");
 }
 
 TEST_F(EmbeddingTest, cuts_texts_that_are_too_long) {
@@ -271,11 +274,11 @@ TEST_F(EmbeddingTest, cuts_texts_that_are_too_long) {
   expectCut({vectorOf(abc), vectorOf({1, 4, 5, 6, 7, 2}),
              vectorOf({1, 4, 4, 4, 4, 2})},
             {"2: input 3 has more than 6 tokens and is cut"});
-  // The prompt is a part of the text.
+  // The prompt is a part of the text; the special token behind it is none.
   ASSERT_EQ(set("prompt", "long"), HEDDLE_OK);
   ASSERT_EQ(set("max-source", "4"), HEDDLE_OK);
   Ids dd = {1, 7, 7, 2};
-  expectCut({vectorOf(dd, 4), vectorOf(dd, 4), vectorOf(dd, 4)},
+  expectCut({vectorOf(dd, 3), vectorOf(dd, 3), vectorOf(dd, 3)},
             {"0: input 1 has more than 4 tokens and is cut",
              "1: input 2 has more than 4 tokens and is cut",
              "2: input 3 has more than 4 tokens and is cut"});

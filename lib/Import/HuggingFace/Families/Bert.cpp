@@ -19,7 +19,10 @@ static llvm::Expected<ImportedModel> importBert(HuggingFaceFolder &folder) {
   bert.tokenizerClass = "BertTokenizer";
   bert.vocabulary = 30522;
   bert.types = 2;
-  folder.config.require("position_embedding_type", {"absolute"});
+  // With null the class adds no positions.
+  const llvm::json::Value *kind = folder.config.read("position_embedding_type");
+  if (kind && *kind != llvm::json::Value("absolute"))
+    folder.config.fail("position_embedding_type", "\"absolute\"");
   auto encoder = EncoderImport::begin(folder, bert);
   if (!encoder)
     return encoder.takeError();
