@@ -7,6 +7,7 @@
 #include "runtime/lines/Translation.h"
 
 #include "runtime/search/TargetScores.h"
+#include "runtime/search/TeacherForcing.h"
 
 #include <atomic>
 #include <utility>
@@ -111,8 +112,17 @@ public:
            const LineSource &source, OnError onError,
            const ScoresFormat &format)
       : TextJob(tokens, source, TargetPart::Whole, onError), model(model),
-        start(tokens.generation().start), format(format) {}
+        source(source), start(tokens.generation().start), format(format) {}
 
+  Result<Sentence> encode(int64_t number, const Line &line) override {
+    Result<Sentence> sentence = TextJob::encode(number, line);
+    if (!sentence.ok())
+      return sentence;
+    Status status = checkTaught(model, sentence->source, sentence->target);
+    if (!status.ok())
+      return Status::error(source.nameOfTarget(number), " ", status.message());
+    return sentence;
+  }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return bytesToScore(model, session, batch.sources, batch.targets);
   }
@@ -130,6 +140,7 @@ public:
 
 private:
   const Model &model;
+  const LineSource &source;
   std::optional<int32_t> start;
   const ScoresFormat &format;
 };

@@ -27,12 +27,15 @@ static DecoderForm formOf(const Model &model) {
 }
 
 /// How many targets from `first` on run together.
-static size_t countTogether(const std::vector<TokenIds> &targets, size_t first,
-                            int64_t vocabulary) {
-  int64_t longest = 0;
+static size_t countTogether(const Model &model,
+                            const std::vector<TokenIds> &sources,
+                            const std::vector<TokenIds> &targets,
+                            size_t first) {
+  int64_t vocabulary = model.manifest().targetVocabulary, longest = 0;
   size_t count = 0;
   for (; first + count < targets.size(); ++count) {
-    longest = std::max(longest, int64_t(targets[first + count].size()));
+    size_t i = first + count;
+    longest = std::max(longest, taughtPositions(model, sources[i], targets[i]));
     int64_t bytes =
         int64_t(count + 1) * longest * vocabulary * int64_t(sizeof(float));
     if (count > 0 && bytes > kMostLogitBytes)
@@ -51,12 +54,13 @@ static std::vector<TokenIds> partOf(const std::vector<TokenIds> &all,
 Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
                                      const std::vector<TokenIds> &sources,
                                      const std::vector<TokenIds> &targets) {
-  int64_t vocabulary = model.manifest().targetVocabulary, most = 0;
+  int64_t most = 0;
   for (size_t first = 0; first < targets.size();) {
-    size_t count = countTogether(targets, first, vocabulary);
+    size_t count = countTogether(model, sources, targets, first);
     DecoderRequest request{formOf(model)};
-    for (const TokenIds &target : partOf(targets, first, count))
-      request.length = std::max(request.length, int64_t(target.size()));
+    for (size_t i = first; i < first + count; ++i)
+      request.length = std::max(request.length,
+                                taughtPositions(model, sources[i], targets[i]));
     Result<int64_t> bytes =
         session.bytesFor(partOf(sources, first, count), request);
     if (!bytes.ok())
@@ -76,7 +80,7 @@ Result<std::vector<std::vector<float>>> heddle::scoreTokens(
   int64_t vocabulary = model.manifest().targetVocabulary;
   std::vector<std::vector<float>> scores(targets.size());
   for (size_t first = 0; first < targets.size();) {
-    size_t count = countTogether(targets, first, vocabulary);
+    size_t count = countTogether(model, sources, targets, first);
     auto sink = [&](int64_t sentence, int64_t position, const float *logits) {
       size_t target = first + static_cast<size_t>(sentence);
       float sum = logSumExp(logits, vocabulary);

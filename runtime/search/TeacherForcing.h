@@ -29,16 +29,25 @@ using LogitsSink = std::function<Status(int64_t sentence, int64_t position,
 struct Teaching {
   /// Full, Chunk or Step.
   DecoderForm form;
-  /// The decoder's first input.
+  /// The decoder's first input; of no use if sources are prompts of targets.
   std::optional<int32_t> start;
 };
 
-/// Feeds the start token and the targets (without their last token, which
-/// nothing follows) to the decoder, in the form Full or Step, and hands out the
-/// raw logits of every position: nothing suppressed, no shortlist. Positions of
-/// one sentence come in order; sentences may alternate. Errors are those of
-/// Session::begin, of Model::checkTarget and of the sink, and a model without
-/// start token.
+/// Positions of the decoder that scoring a target takes.
+int64_t taughtPositions(const Model &model, const TokenIds &source,
+                        const TokenIds &target);
+
+/// Whether a model can take a target: as Model::checkTarget, and with its
+/// prompt no longer than the model's positions. The error begins with a verb.
+Status checkTaught(const Model &model, const TokenIds &source,
+                   const TokenIds &target);
+
+/// Feeds the start token, or a source that is a prompt, and the targets
+/// (without their last token, which nothing follows) to the decoder, and hands
+/// out the raw logits of each token of the targets: nothing suppressed, no
+/// shortlist. Positions of one sentence come in order; sentences may alternate.
+/// Errors are those of Session::begin, of checkTaught and of the sink,
+/// and a model with neither start token nor prompts.
 Status scoreTargets(const Model &model, Session &session,
                     const std::vector<TokenIds> &sources,
                     const std::vector<TokenIds> &targets,
