@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 using namespace heddle;
@@ -202,7 +201,9 @@ Status heddle::embedLines(const Workers &workers, const LineRunOptions &options,
       [&](const std::vector<LineAnswer> &answers) {
         for (const LineAnswer &answer : answers) {
           std::vector<float> vector(answer.text.size() / sizeof(float));
-          memcpy(vector.data(), answer.text.data(), answer.text.size());
+          // Of a line that has failed both are empty.
+          std::copy(answer.text.begin(), answer.text.end(),
+                    reinterpret_cast<char *>(vector.data()));
           if (Status status = writer.write(vector, answer.notice); !status.ok())
             return status;
         }
