@@ -86,8 +86,8 @@ def NormalizeOp : Transformer_LayerOp<"normalize", [], [], [], [],
   let description = [{
         y = x / max(sqrt(sum x^2), epsilon)
 
-    over the last dimension. x [..., d] -> [..., d]. Of the vectors of texts, whose
-    products are cosines then.
+    over the last dimension. x [..., d] -> [..., d]. The product of two vectors of
+    length 1 is their cosine.
 
     ```mlir
     %y = transformer.normalize %x {epsilon = 1.0e-12 : f32}

@@ -95,10 +95,9 @@ public:
 
   /// Encodes a batch of sentences and prepares the decoder: the call that takes
   /// memory for all that follow. There is one row a sentence then.
-  /// ShortlistStep needs candidates. Whoever made the ids has had them checked
-  /// by Model::checkSource, where an error can name their line. Fails on an
-  /// empty batch, on a form that the artifact does not have and if memory is
-  /// short.
+  /// ShortlistStep needs candidates. The caller has checked the ids with
+  /// Model::checkSource, where an error can name their line. Fails on an empty
+  /// batch, on a form that the artifact does not have and if memory is short.
   Status begin(const std::vector<TokenIds> &sources,
                const DecoderRequest &request,
                const SourceFeatures &features = {});
