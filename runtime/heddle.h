@@ -153,7 +153,7 @@ int heddle_model_has_tokenizer(const heddle_model *model);
    if there was nothing. Stays until the model is freed. */
 const char *heddle_model_tokenizer_problem(const heddle_model *model);
 
-/* Whether it has a task: "generate" or "embed". */
+/* Whether it has a task: "generate", "embed", "classify", "tag" or "fill". */
 int heddle_model_has_task(const heddle_model *model, const char *task);
 
 /* How many ids its source and its target vocabulary have. */
@@ -179,7 +179,7 @@ typedef struct heddle_setting {
   const char *name;
   /* What its value is called: "N"; NULL for "true" or "false". */
   const char *value;
-  /* "Search", "Samples", "Vectors", "Machine" or "Text". */
+  /* "Search", "Samples", "Vectors", "Labels", "Machine" or "Text". */
   const char *group;
   /* What it does, and its default. */
   const char *help;
@@ -497,6 +497,78 @@ typedef struct heddle_vector_sink {
 heddle_status heddle_embed_stream(heddle_session *session,
                                   const heddle_source *source,
                                   const heddle_vector_sink *sink);
+
+/*===----------------------------------------------------------------------===*\
+|* Labels
+\*===----------------------------------------------------------------------===*/
+
+/* A label of a text, of heddle_classify; of a token, of heddle_tag; or a token
+   that a mask may stand for, of heddle_fill. */
+typedef struct heddle_label {
+  /* The label's name, or the token's text. */
+  const char *text;
+  size_t text_size;
+  /* The label's number, or the token's id. */
+  int32_t id;
+  /* Its probability, or what the model says of it if its scores are none. */
+  float score;
+  /* The token that it is about, from 0, special ones counted, and what the
+     vocabulary calls that; 0 and NULL for heddle_classify, NULL without a
+     tokenizer. */
+  size_t token;
+  const char *token_name;
+  /* Where this token stands in the text, in bytes and in characters, without
+     the end; 0 for heddle_classify and for inputs of ids. */
+  size_t first_byte, last_byte, first_character, last_character;
+} heddle_label;
+
+/* What became of a batch. Immutable. */
+typedef struct heddle_labels heddle_labels;
+
+/* Labels texts with a model that has the task. Each place of a text has as many
+   labels as the setting "top" says, the best ones first: all of the whole text;
+   or one of each token that the text is made of, or of each id; or five of each
+   mask. An empty text is one, too. Long texts and inputs that fail are those of
+   heddle_embed; an input that was skipped has no labels. */
+heddle_status heddle_classify(heddle_session *session,
+                              const heddle_input *inputs, size_t count,
+                              heddle_labels **labels);
+heddle_status heddle_tag(heddle_session *session, const heddle_input *inputs,
+                         size_t count, heddle_labels **labels);
+heddle_status heddle_fill(heddle_session *session, const heddle_input *inputs,
+                          size_t count, heddle_labels **labels);
+
+/* The labels of an input, place by place, which may be none; NULL if it was
+   skipped, or if there is no such input. `count` may be NULL. Valid as long as
+   `labels`. */
+const heddle_label *heddle_labels_of(const heddle_labels *labels, size_t input,
+                                     size_t *count);
+void heddle_labels_free(heddle_labels *labels);
+
+/* Takes the labels of one input after the other, in order, valid during the
+   call; NULL if the input was skipped. What is not 0 cancels the call, and no
+   labels follow. One thread at a time. */
+typedef int (*heddle_label_callback)(void *context, const heddle_label *labels,
+                                     size_t count);
+
+/* As heddle_sink. A notice says what was cut or skipped. */
+typedef struct heddle_label_sink {
+  void *context;
+  heddle_label_callback labels;
+  heddle_flush_callback flush;
+  heddle_notice_callback notice;
+} heddle_label_sink;
+
+/* As the above, of inputs without number. */
+heddle_status heddle_classify_stream(heddle_session *session,
+                                     const heddle_source *source,
+                                     const heddle_label_sink *sink);
+heddle_status heddle_tag_stream(heddle_session *session,
+                                const heddle_source *source,
+                                const heddle_label_sink *sink);
+heddle_status heddle_fill_stream(heddle_session *session,
+                                 const heddle_source *source,
+                                 const heddle_label_sink *sink);
 
 /*===----------------------------------------------------------------------===*\
 |* Instruments

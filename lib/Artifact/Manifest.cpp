@@ -11,6 +11,7 @@
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "runtime/artifact/SearchSettings.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -183,11 +184,31 @@ static Error checkSource(DictionaryAttr source) {
   return Error::success();
 }
 
-static Error checkEmbed(DictionaryAttr task) {
-  std::string where = "the task '" + kEmbedTask.str() + "'";
+/// How errors call a task.
+static std::string nameOfTask(StringRef task) {
+  return "the task '" + task.str() + "'";
+}
+
+/// What all tasks but `generate` may have, and that there are no keys but that
+/// and `own`.
+static Error checkTextTask(StringRef name, DictionaryAttr task,
+                           ArrayRef<StringRef> own) {
+  std::string where = nameOfTask(name);
   if (task.get(kMaxTokensKey))
     if (Error error = checkCount(where, task, kMaxTokensKey, kMostTokens))
       return error;
+  for (NamedAttribute entry : task)
+    if (StringRef key = entry.getName();
+        key != kMaxTokensKey && !is_contained(own, key))
+      return makeError(where + " of the module has the unknown key '" + key +
+                       "'");
+  return Error::success();
+}
+
+static Error checkEmbed(const SourceAttributes &, DictionaryAttr task) {
+  std::string where = nameOfTask(kEmbedTask);
+  if (Error error = checkTextTask(kEmbedTask, task, {kPromptsKey, kPromptKey}))
+    return error;
   Attribute prompts = task.get(kPromptsKey), prompt = task.get(kPromptKey);
   auto texts = dyn_cast_or_null<DictionaryAttr>(prompts);
   auto isText = [](NamedAttribute each) {
@@ -202,16 +223,59 @@ static Error checkEmbed(DictionaryAttr task) {
     return makeError(where + " of the module has '" + kPromptKey +
                      "' with the value " + formatAttribute(prompt) +
                      ", expected the name of one of its prompts");
-  for (NamedAttribute entry : task)
-    if (!is_contained({kMaxTokensKey, kPromptsKey, kPromptKey},
-                      entry.getName().strref()))
-      return makeError(where + " of the module has the unknown key '" +
-                       entry.getName().strref() + "'");
   return Error::success();
 }
 
-static Error checkGenerate(DictionaryAttr task) {
-  std::string where = "the task '" + kGenerateTask.str() + "'";
+/// Names of labels, of which no two are the same.
+static Error checkLabels(StringRef name, DictionaryAttr task) {
+  auto labels = dyn_cast_or_null<ArrayAttr>(task.get(kLabelsKey));
+  bool areTexts = labels && !labels.empty() && all_of(labels, [](Attribute l) {
+                    return isa<StringAttr>(l);
+                  });
+  if (!areTexts)
+    return makeError(nameOfTask(name) + " of the module needs a list '" +
+                     kLabelsKey + "' of strings");
+  llvm::DenseSet<Attribute> known;
+  for (Attribute label : labels)
+    if (!known.insert(label).second)
+      return makeError(nameOfTask(name) + " of the module has the label " +
+                       formatAttribute(label) + " twice");
+  return Error::success();
+}
+
+static Error checkClassify(const SourceAttributes &, DictionaryAttr task) {
+  if (Error error =
+          checkTextTask(kClassifyTask, task, {kLabelsKey, kScoresKey}))
+    return error;
+  Attribute scores = task.get(kScoresKey);
+  auto name = dyn_cast_or_null<StringAttr>(scores);
+  if (scores && !(name && is_contained(kLabelScoresNames,
+                                       std::string_view(name.getValue()))))
+    return makeError(nameOfTask(kClassifyTask) + " of the module has '" +
+                     kScoresKey + "' with the value " +
+                     formatAttribute(scores) +
+                     ", expected \"softmax\", \"sigmoid\" or \"none\"");
+  return checkLabels(kClassifyTask, task);
+}
+
+static Error checkTag(const SourceAttributes &, DictionaryAttr task) {
+  if (Error error = checkTextTask(kTagTask, task, {kLabelsKey}))
+    return error;
+  return checkLabels(kTagTask, task);
+}
+
+static Error checkFill(const SourceAttributes &source, DictionaryAttr task) {
+  if (Error error = checkTextTask(kFillTask, task, {kMaskKey}))
+    return error;
+  Attribute mask = task.get(kMaskKey);
+  if (mask && isInRange(mask, 0, source.vocabulary - 1))
+    return Error::success();
+  return makeError(nameOfTask(kFillTask) + " of the module needs an i32 '" +
+                   kMaskKey + "' from 0 to " + Twine(source.vocabulary - 1));
+}
+
+static Error checkGenerate(const SourceAttributes &, DictionaryAttr task) {
+  std::string where = nameOfTask(kGenerateTask);
   if (Error error = checkCount(where, task, kVocabularyKey,
                                std::numeric_limits<int32_t>::max()))
     return error;
@@ -244,6 +308,19 @@ static Error checkGenerate(DictionaryAttr task) {
   return Error::success();
 }
 
+namespace {
+struct TaskCheck {
+  StringRef name;
+  Error (*check)(const SourceAttributes &source, DictionaryAttr task);
+};
+} // namespace
+
+static constexpr TaskCheck kTaskChecks[] = {{kGenerateTask, checkGenerate},
+                                            {kEmbedTask, checkEmbed},
+                                            {kClassifyTask, checkClassify},
+                                            {kTagTask, checkTag},
+                                            {kFillTask, checkFill}};
+
 Error checkModelAttributes(ModuleOp module) {
   if (!module->getAttrOfType<StringAttr>(kFamilyAttr))
     return makeError("the module has no string '" + kFamilyAttr +
@@ -256,17 +333,20 @@ Error checkModelAttributes(ModuleOp module) {
   Expected<DictionaryAttr> tasks = getDictionary(module, kTasksAttr);
   if (!tasks)
     return tasks.takeError();
+  SourceAttributes read;
+  read.vocabulary = cast<IntegerAttr>(source->get(kVocabularyKey)).getInt();
   for (NamedAttribute entry : *tasks) {
     auto task = dyn_cast<DictionaryAttr>(entry.getValue());
-    auto check = entry.getName() == kGenerateTask ? checkGenerate
-                 : entry.getName() == kEmbedTask  ? checkEmbed
-                                                  : nullptr;
-    if (!task || !check)
+    const TaskCheck *known = find_if(kTaskChecks, [&](const TaskCheck &each) {
+      return entry.getName() == each.name;
+    });
+    if (!task || known == std::end(kTaskChecks))
       return makeError("'" + kTasksAttr + "' of the module has the task '" +
                        entry.getName().strref() + "' with the value " +
                        formatAttribute(entry.getValue()) +
-                       " (supported: generate and embed, dictionaries)");
-    if (Error error = check(task))
+                       " (supported: generate, embed, classify, tag and fill, "
+                       "dictionaries)");
+    if (Error error = known->check(read, task))
       return error;
   }
   return Error::success();

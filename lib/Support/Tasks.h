@@ -8,9 +8,11 @@
 
 namespace heddle {
 
-/// Tasks: the first needs a decoder, the other a function of its own.
+/// Tasks: the first needs a decoder, each other a function of its own.
 inline constexpr llvm::StringLiteral kGenerateTask = "generate",
-                                     kEmbedTask = "embed";
+                                     kEmbedTask = "embed",
+                                     kClassifyTask = "classify",
+                                     kTagTask = "tag", kFillTask = "fill";
 /// Keys of `transformer.source`; the first is one of the task `generate`, too.
 /// `types` says how many types of tokens there are, `pad` which token has no
 /// position if positions are counted from ids.
@@ -20,11 +22,16 @@ inline constexpr llvm::StringLiteral kVocabularyKey = "vocabulary",
 /// Of the task `generate`, too: whose beginning a text is, "source" (the
 /// default) or "target".
 inline constexpr llvm::StringLiteral kPromptSides[] = {"source", "target"};
-/// Keys of the task `embed`: the most tokens of a text, texts that may stand in
-/// front of it, by name, and the name of the one that does by default.
+/// Of all others: the most tokens of a text. Of `embed`: texts that may stand
+/// in front of it, by name, and the name of the one that does by default. Of
+/// `classify` and `tag`: the names of labels, and of `classify` what logits
+/// become, one of the names that the manifest has. Of `fill`: the token that is
+/// guessed.
 inline constexpr llvm::StringLiteral kMaxTokensKey = "max_tokens",
                                      kPromptsKey = "prompts",
-                                     kPromptKey = "prompt";
+                                     kPromptKey = "prompt",
+                                     kLabelsKey = "labels",
+                                     kScoresKey = "scores", kMaskKey = "mask";
 
 /// A task of `transformer.tasks`; null if the module does not have it.
 mlir::DictionaryAttr findTask(mlir::ModuleOp module, llvm::StringRef name);

@@ -144,23 +144,19 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
 /// Gives packed answers, one line after the other, to a sink, until somebody
 /// cancels the call.
 static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
-  return
-      [&, input = size_t(0)](const std::vector<LineAnswer> &answers) mutable {
-        for (const LineAnswer &answer : answers) {
-          if (session.cancelled)
-            break;
-          if (!answer.notice.empty() && sink.notice)
-            sink.notice(sink.context, input, answer.notice.c_str());
-          ++input;
-          std::vector<heddle_answer_text> texts = unpackAnswers(answer.text);
-          if (sink.answer(sink.context, texts.data(), texts.size()) != 0)
-            heddle_cancel(&session);
-        }
-        if (!session.cancelled && sink.flush && sink.flush(sink.context) != 0)
-          heddle_cancel(&session);
-        return session.cancelled ? Status::error("the call was cancelled")
-                                 : Status::success();
-      };
+  return [&sink,
+          calls = SinkCalls(session, sink.context, sink.flush, sink.notice)](
+             const std::vector<LineAnswer> &answers) mutable {
+    for (const LineAnswer &answer : answers) {
+      std::vector<heddle_answer_text> texts = unpackAnswers(answer.text);
+      Status status = calls.give(answer.notice, [&] {
+        return sink.answer(sink.context, texts.data(), texts.size());
+      });
+      if (!status.ok())
+        return status;
+    }
+    return calls.flush();
+  };
 }
 
 /// As above, of answers that are text alone, sentences joined.
@@ -244,7 +240,7 @@ static heddle_status run(Job job, heddle_session *session,
                          const heddle_source *source, const heddle_sink *sink) {
   return callOverSource(session, source, sink, sink && sink->answer,
                         [&](const LineRunOptions &options, LineSource &lines) {
-                          Status status = session->model->checkGenerates();
+                          Status status = session->model->checkTask("generate");
                           return status.ok() ? job(*session, options, lines,
                                                    writerTo(*sink, *session))
                                              : status;
@@ -272,19 +268,6 @@ static heddle_status run(Job job, heddle_session *session,
                          heddle_answers **answers) {
   if (answers)
     *answers = nullptr;
-  Status asked = checkPointers({{"session", session}, {"answers", answers}});
-  if (asked.ok())
-    asked = checkInputs(inputs, count);
-  if (!asked.ok())
-    return reportMisuse(asked);
-  SessionCall call(*session);
-  if (Status status = call.check(); !status.ok())
-    return reportMisuse(status);
-  ArraySource lines(inputs, count);
-  LineRunOptions options = session->runOptions();
-  options.mostLines = int64_t(count);
-  if (Status status = session->model->checkGenerates(); !status.ok())
-    return session->finish(status);
   auto gathered = std::make_unique<heddle_answers>();
   auto gather = [&](const std::vector<LineAnswer> &packed) {
     for (const LineAnswer &answer : packed) {
@@ -293,11 +276,14 @@ static heddle_status run(Job job, heddle_session *session,
     }
     return Status::success();
   };
-  if (count > 0) // A call without inputs takes nobody's wish to cancel one.
-    if (heddle_status status =
-            session->finish(job(*session, options, lines, gather));
-        status != HEDDLE_OK)
-      return status;
+  heddle_status status = callOverInputs(
+      session, inputs, count, {{"answers", answers}},
+      [&] { return session->model->checkTask("generate"); },
+      [&](const LineRunOptions &options, LineSource &lines) {
+        return job(*session, options, lines, gather);
+      });
+  if (status != HEDDLE_OK)
+    return status;
   for (const std::string &packed : gathered->packed)
     gathered->texts.push_back(unpackAnswers(packed));
   *answers = gathered.release();

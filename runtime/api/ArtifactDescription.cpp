@@ -64,19 +64,34 @@ static std::string describeGeneration(const Manifest &manifest) {
   return joined(parts);
 }
 
-static std::string describeEmbed(const Manifest &manifest) {
-  const EmbedTask &embed = *manifest.embed;
-  const Entry &entry = *manifest.entry(Role::Embed);
+/// What a task says of a text, and which texts it reads.
+static std::string describeTask(const Manifest &manifest, Role role) {
   std::vector<std::string> parts;
-  for (const Argument &argument : entry.arguments)
-    if (argument.kind == ArgumentKind::Output)
-      parts.push_back(nameOf(argument.shape.back()) + " numbers");
-  if (embed.maxTokens)
-    parts.push_back("texts of at most " + std::to_string(*embed.maxTokens) +
-                    " tokens");
-  for (const Prompt &prompt : embed.prompts)
-    parts.push_back("prompt " + prompt.name +
-                    (embed.prompt == prompt.name ? " (default)" : ""));
+  auto addLabels = [&](const LabelTask &task) {
+    parts.push_back(std::to_string(task.labels.size()) + " labels");
+    parts.insert(parts.end(), task.labels.begin(), task.labels.end());
+  };
+  if (role == Role::Embed) {
+    for (const Argument &argument : manifest.entry(role)->arguments)
+      if (argument.kind == ArgumentKind::Output)
+        parts.push_back(nameOf(argument.shape.back()) + " numbers");
+  } else if (role == Role::Classify) {
+    addLabels(*manifest.classify);
+    parts.push_back(
+        "scores " +
+        std::string(kLabelScoresNames[size_t(manifest.classify->scores)]));
+  } else if (role == Role::Tag) {
+    addLabels(*manifest.tag);
+  } else {
+    parts.push_back("token " + std::to_string(manifest.fill->mask));
+  }
+  if (std::optional<int64_t> most = manifest.textTask(role)->maxTokens)
+    parts.push_back("texts of at most " + std::to_string(*most) + " tokens");
+  if (role == Role::Embed)
+    for (const Prompt &prompt : manifest.embed->prompts)
+      parts.push_back(
+          "prompt " + prompt.name +
+          (manifest.embed->prompt == prompt.name ? " (default)" : ""));
   return joined(parts);
 }
 
@@ -120,8 +135,10 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("generation", describeGeneration(manifest));
   else if (manifest.sourcePositions)
     text += row("positions", std::to_string(*manifest.sourcePositions));
-  if (manifest.embed)
-    text += row("vectors", describeEmbed(manifest));
+  for (Role role : kTaskRoles)
+    if (manifest.textTask(role))
+      text += row(role == Role::Embed ? "vectors" : nameOf(role),
+                  describeTask(manifest, role));
   const Entry *encode = manifest.entry(Role::Encode);
   for (const Argument &argument :
        encode ? encode->arguments : std::vector<Argument>())

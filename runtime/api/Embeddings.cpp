@@ -18,11 +18,10 @@ using namespace heddle;
 
 /// What the settings of a session, whose model embeds, ask for.
 static Result<EmbedOptions> optionsOf(const heddle_session &session) {
-  if (Status status = session.model->checkEmbeds(); !status.ok())
+  if (Status status = session.model->checkTask("embed"); !status.ok())
     return status;
   EmbedOptions options = session.values.embed;
-  options.maxTokens = session.values.maxSource;
-  options.ids = session.values.ids;
+  static_cast<TextOptions &>(options) = session.textOptions();
   Status status =
       checkEmbedOptions(*session.model, options, session.settings.nameOf(""));
   return status.ok() ? Result(options) : status;
@@ -57,22 +56,7 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
     *vectors = nullptr;
   if (width)
     *width = 0;
-  Status asked = checkPointers(
-      {{"session", session}, {"vectors", vectors}, {"width", width}});
-  if (asked.ok())
-    asked = checkInputs(inputs, count);
-  if (!asked.ok())
-    return reportMisuse(asked);
-  SessionCall call(*session);
-  if (Status status = call.check(); !status.ok())
-    return reportMisuse(status);
-  Result<EmbedOptions> wanted = optionsOf(*session);
-  if (!wanted.ok())
-    return session->finish(wanted.status());
-  size_t columns = size_t(widthOf(*session->model, *wanted));
-  ArraySource lines(inputs, count);
-  LineRunOptions options = session->runOptions();
-  options.mostLines = int64_t(count);
+  size_t columns = 0;
   std::vector<float> block;
   VectorWriter gather = {
       [&](const std::vector<float> &vector, const std::string &) {
@@ -83,15 +67,22 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
         return Status::success();
       },
       [] { return Status::success(); }};
-  if (count > 0) // A call without inputs takes nobody's wish to cancel one.
-    if (heddle_status status =
-            session->finish(embed(*session, options, lines, gather));
-        status != HEDDLE_OK)
-      return status;
+  heddle_status status = callOverInputs(
+      session, inputs, count, {{"vectors", vectors}, {"width", width}},
+      [&] {
+        Result<EmbedOptions> wanted = optionsOf(*session);
+        if (wanted.ok())
+          columns = size_t(widthOf(*session->model, *wanted));
+        return wanted.status();
+      },
+      [&](const LineRunOptions &options, LineSource &lines) {
+        return embed(*session, options, lines, gather);
+      });
+  if (status != HEDDLE_OK)
+    return status;
   void *copy;
-  if (heddle_status status =
-          giveCopy(block.data(), block.size() * sizeof(float), &copy);
-      status != HEDDLE_OK)
+  status = giveCopy(block.data(), block.size() * sizeof(float), &copy);
+  if (status != HEDDLE_OK)
     return status;
   *vectors = static_cast<float *>(copy);
   *width = columns;
@@ -101,32 +92,19 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
 heddle_status heddle_embed_stream(heddle_session *session,
                                   const heddle_source *source,
                                   const heddle_vector_sink *sink) {
-  size_t input = 0;
-  auto ended = [&] {
-    return session->cancelled ? Status::error("the call was cancelled")
-                              : Status::success();
-  };
-  VectorWriter give = {
-      [&](const std::vector<float> &vector, const std::string &notice) {
-        if (session->cancelled)
-          return ended();
-        if (!notice.empty() && sink->notice)
-          sink->notice(sink->context, input, notice.c_str());
-        ++input;
-        if (sink->vector(sink->context,
-                         vector.empty() ? nullptr : vector.data(),
-                         vector.size()) != 0)
-          heddle_cancel(session);
-        return ended();
-      },
-      [&] {
-        if (!session->cancelled && sink->flush &&
-            sink->flush(sink->context) != 0)
-          heddle_cancel(session);
-        return ended();
-      }};
-  return callOverSource(session, source, sink, sink && sink->vector,
-                        [&](const LineRunOptions &options, LineSource &lines) {
-                          return embed(*session, options, lines, give);
-                        });
+  return callOverSource(
+      session, source, sink, sink && sink->vector,
+      [&](const LineRunOptions &options, LineSource &lines) {
+        SinkCalls calls(*session, sink->context, sink->flush, sink->notice);
+        return embed(
+            *session, options, lines,
+            {[&](const std::vector<float> &vector, const std::string &notice) {
+               return calls.give(notice, [&] {
+                 return sink->vector(sink->context,
+                                     vector.empty() ? nullptr : vector.data(),
+                                     vector.size());
+               });
+             },
+             [&] { return calls.flush(); }});
+      });
 }

@@ -148,3 +148,50 @@ heddle_status heddle::callOverSource(
     options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
   return session->finish(job(options, lines));
 }
+
+heddle_status heddle::callOverInputs(
+    heddle_session *session, const heddle_input *inputs, size_t count,
+    std::initializer_list<Pointer> places, const std::function<Status()> &check,
+    const std::function<Status(const LineRunOptions &, LineSource &)> &job) {
+  Status asked = checkPointers({{"session", session}});
+  if (asked.ok())
+    asked = checkPointers(places);
+  if (asked.ok())
+    asked = checkInputs(inputs, count);
+  if (!asked.ok())
+    return reportMisuse(asked);
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
+  if (Status status = check(); !status.ok())
+    return session->finish(status);
+  if (count == 0)
+    return HEDDLE_OK;
+  ArraySource lines(inputs, count);
+  LineRunOptions options = session->runOptions();
+  options.mostLines = int64_t(count);
+  return session->finish(job(options, lines));
+}
+
+Status SinkCalls::ended() const {
+  return session.cancelled ? Status::error("the call was cancelled")
+                           : Status::success();
+}
+
+Status SinkCalls::give(const std::string &notice,
+                       const std::function<int()> &take) {
+  if (session.cancelled)
+    return ended();
+  if (!notice.empty() && notices)
+    notices(context, input, notice.c_str());
+  ++input;
+  if (take() != 0)
+    heddle_cancel(&session);
+  return ended();
+}
+
+Status SinkCalls::flush() {
+  if (!session.cancelled && flushes && flushes(context) != 0)
+    heddle_cancel(&session);
+  return ended();
+}

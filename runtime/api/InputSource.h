@@ -3,6 +3,7 @@
 #ifndef HEDDLE_RUNTIME_API_INPUTSOURCE_H
 #define HEDDLE_RUNTIME_API_INPUTSOURCE_H
 
+#include "runtime/api/Arguments.h"
 #include "runtime/heddle.h"
 #include "runtime/lines/LineRun.h"
 #include "runtime/lines/Lines.h"
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 
 namespace heddle {
@@ -50,6 +52,39 @@ private:
 
   const heddle_source &source;
   int64_t taken = 0;
+};
+
+/// A call of heddle.h over inputs in memory, whose answer has a name and a
+/// place: checks its arguments, and what `check` says of the session, and runs
+/// `job` as the session's one call. A call without inputs runs no job, and
+/// takes nobody's wish to cancel one.
+heddle_status callOverInputs(
+    heddle_session *session, const heddle_input *inputs, size_t count,
+    std::initializer_list<Pointer> places, const std::function<Status()> &check,
+    const std::function<Status(const LineRunOptions &, LineSource &)> &job);
+
+/// The functions of a sink, in the order of its inputs, until one of them or
+/// somebody else cancels the call. Borrows the session.
+class SinkCalls {
+public:
+  SinkCalls(heddle_session &session, void *context,
+            heddle_flush_callback flushes, heddle_notice_callback notices)
+      : session(session), context(context), flushes(flushes), notices(notices) {
+  }
+
+  /// Gives what is said of the next input, if anything is, and then by `take`
+  /// what became of it. Fails if the call is cancelled.
+  Status give(const std::string &notice, const std::function<int()> &take);
+  Status flush();
+
+private:
+  Status ended() const;
+
+  heddle_session &session;
+  void *context;
+  heddle_flush_callback flushes;
+  heddle_notice_callback notices;
+  size_t input = 0;
 };
 
 /// A call of heddle.h over a source: checks its arguments and runs `job` as the

@@ -93,7 +93,7 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
   if (Status status = call.check(); !status.ok())
     return reportMisuse(status);
   const Model &model = *session->model;
-  if (Status status = model.checkGenerates(); !status.ok())
+  if (Status status = model.checkTask("generate"); !status.ok())
     return session->finish(status);
   Taker give = {*session, take, context,
                 size_t(model.manifest().targetVocabulary)};

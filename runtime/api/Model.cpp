@@ -109,11 +109,7 @@ const char *heddle_model_tokenizer_problem(const heddle_model *model) {
 }
 
 int heddle_model_has_task(const heddle_model *model, const char *task) {
-  if (!model || !task)
-    return 0;
-  const Manifest &manifest = model->loaded->manifest();
-  return (manifest.generates && task == std::string_view("generate")) ||
-         (manifest.embed && task == std::string_view("embed"));
+  return model && task && model->loaded->manifest().hasTask(task);
 }
 
 int32_t heddle_model_source_vocabulary(const heddle_model *model) {

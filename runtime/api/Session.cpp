@@ -53,18 +53,25 @@ static Status checkProfile(const Model &model, const Settings &settings) {
   return Status::success();
 }
 
-/// Settings of vectors say nothing to a model without any.
-static Status checkVectors(const Model &model, const Settings &settings) {
-  if (model.manifest().embed)
-    return checkEmbedOptions(model, settings.values().embed,
-                             settings.nameOf(""));
-  for (const heddle_setting &setting : settingsList())
-    if (setting.group == std::string_view(kVectorGroup) &&
-        settings.has(setting.name))
+/// Settings of vectors say nothing to a model without any, nor those of labels.
+static Status checkTextTasks(const Model &model, const Settings &settings) {
+  const Manifest &manifest = model.manifest();
+  bool hasLabels = manifest.classify || manifest.tag || manifest.fill;
+  for (const heddle_setting &setting : settingsList()) {
+    std::string_view group = setting.group;
+    bool isRead = group == kVectorGroup  ? manifest.embed.has_value()
+                  : group == kLabelGroup ? hasLabels
+                  : setting.name == std::string_view("no-truncate")
+                      ? manifest.embed || hasLabels
+                      : true;
+    if (!isRead && settings.has(setting.name))
       return Status::error(settings.nameOf(setting.name), " is given, but '",
                            model.artifact().path(), "' ",
-                           model.manifest().describeTasks());
-  return Status::success();
+                           manifest.describeTasks());
+  }
+  return manifest.embed ? checkEmbedOptions(model, settings.values().embed,
+                                            settings.nameOf(""))
+                        : Status::success();
 }
 
 /// The tokens of the languages that settings name.
@@ -101,7 +108,7 @@ Status heddle_session::configure(const Settings &wanted) {
     return status;
   if (Status status = checkInputSettings(*model, wanted); !status.ok())
     return status;
-  if (Status status = checkVectors(*model, wanted); !status.ok())
+  if (Status status = checkTextTasks(*model, wanted); !status.ok())
     return status;
   Result<RequestLanguages> found = findLanguages(*model, wanted);
   if (!found.ok())

@@ -45,6 +45,9 @@ struct heddle_session {
             languages};
   }
   heddle::LineRunOptions runOptions() const;
+  heddle::TextOptions textOptions() const {
+    return {values.maxSource, values.refusesLong, values.ids};
+  }
   /// The setting, or else what the model says.
   heddle::OnError onError() const {
     bool crops = model->manifest().generation.cropsSources;

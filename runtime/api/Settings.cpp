@@ -22,6 +22,7 @@ using namespace heddle;
 static constexpr int64_t kMostSentences = 4096;
 static constexpr int64_t kMostMebibytes = int64_t(1) << 30;
 static constexpr int64_t kMostDimensions = int64_t(1) << 20;
+static constexpr int64_t kMostLabels = int64_t(1) << 20;
 
 //===----------------------------------------------------------------------===//
 // How values are read
@@ -66,6 +67,10 @@ static Status readDimensions(SettingValues &values, const std::string &name,
                              const std::string &text) {
   return put(values.embed.dimensions,
              parseNumber(name, text, 1, kMostDimensions));
+}
+static Status readTop(SettingValues &values, const std::string &name,
+                      const std::string &text) {
+  return put(values.label.top, parseNumber(name, text, 1, kMostLabels));
 }
 static Status readPrompt(SettingValues &values, const std::string &,
                          const std::string &text) {
@@ -214,10 +219,14 @@ static constexpr Row kOtherRows[] = {
       "give vectors of length 1, behind --dimensions; most models do so "
       "themselves, before it"},
      readEmbedSwitch<&EmbedOptions::normalizes>},
-    {{"no-truncate", nullptr, kVectorGroup,
-      "refuse texts that are too long (default: the model reads their "
-      "beginning, and a warning counts them)"},
-     readEmbedSwitch<&EmbedOptions::refusesLong>},
+    {{"top", "N", kLabelGroup,
+      "give the N best labels of a text (default: all) or of a token (default: "
+      "1), or the N best tokens for a mask (default: 5)"},
+     readTop},
+    {{"no-truncate", nullptr, kTextGroup,
+      "refuse texts that are too long for a model that embeds or labels texts "
+      "(default: it reads their beginning, and a warning counts them)"},
+     readSwitch<&SettingValues::refusesLong>},
     {{"batch", "N", kMachineGroup,
       "run at most N sentences together (default 16, or fewer to keep all "
       "workers busy)"},

@@ -12,6 +12,7 @@
 #include "runtime/artifact/Manifest.h"
 #include "runtime/heddle.h"
 #include "runtime/lines/Embedding.h"
+#include "runtime/lines/Labels.h"
 #include "runtime/lines/OnError.h"
 #include "runtime/lines/SentenceSplitter.h"
 #include "runtime/search/SearchOptions.h"
@@ -37,8 +38,11 @@ struct SettingValues {
   /// By roles.
   InputSettings inputs;
   SearchOptions search;
-  /// Without what other settings say.
+  /// These without what other settings say.
   EmbedOptions embed;
+  LabelOptions label;
+  /// Of both: see TextOptions.
+  bool refusesLong = false;
   bool split = false, ids = false, profile = false;
   /// With `split`.
   SplitRules splitRules = SplitRules::AllScripts;

@@ -57,7 +57,7 @@ heddle_status heddle_encode(const heddle_session *session, unsigned kind,
                                       ", or ", int(HEDDLE_IDS), " to ",
                                       HEDDLE_TARGET + HEDDLE_IDS, " for ids"));
   if (partOf(kind) != HEDDLE_SOURCE)
-    if (Status status = session->model->checkGenerates(); !status.ok())
+    if (Status status = session->model->checkTask("generate"); !status.ok())
       return report(status);
   Result<TokenIds> encoded =
       encode(*session, kind, text ? std::string_view(text, size) : "");

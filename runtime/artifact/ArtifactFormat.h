@@ -35,9 +35,14 @@
 //     "tasks": {"generate": {"vocabulary": 32000, "start": -1, "eos": [0],
 //        "prompt": "source" (the default) or, of a decoder alone, "target",
 //        "beams": 4, "max_length": 511, ...}, the keys of SearchSettings.def;
-//            "embed": {"max_tokens": 256 (longer texts are cut), "prompts":
-//            {"query": "query: "} (texts in front of others), "prompt": "query"
-//            (the default)}}; without tasks a model gives hidden states alone
+//            "embed": {"prompts": {"query": "query: "} (texts in front of
+//            others), "prompt": "query" (the default)},
+//            "classify": {"labels": ["bad", "good"], "scores": "softmax" (the
+//            default), "sigmoid" (of each label by itself) or "none"},
+//            "tag": {"labels": ["none", "name"]}, "fill": {"mask": 103 (the
+//            token that is guessed)}}; all but the first with "max_tokens": 256
+//            (longer texts are cut). Without tasks a model gives hidden states
+//            alone
 //     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
 //            "none" (no section tokenizer; "reason": why), all for people,
 //        "bos": 4 (in front of a source), "eos": 0 (behind it), "language": 5
@@ -60,17 +65,17 @@
 //     "kernel_types": ["i8", ...],               and what each multiplies
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
-// "layers", and all keys of "source" but "vocabulary", all of "embed", every
-// key of "generate" except "vocabulary" and "eos", which is [] if the limit
-// alone ends a sequence. A decoder alone has no entry "encode". Places that
-// call kernels are numbered through all entries, in order; -1 is a layer
-// without a name. dtype is "f32", "i32", "i8", "bf16" or "f16". A shape's
-// elements are numbers or names of dims; "capacity<=7" is the capacity, but
-// never more than 7. The step of such a state may have "pinned": 2, slots that
-// keep the first positions; the other 5 are a ring of the latest.
+// "layers", and all keys of "source" but "vocabulary", all of "embed",
+// "max_tokens" and "scores", every key of "generate" except "vocabulary" and
+// "eos", which is [] if the limit alone ends a sequence. A decoder alone has no
+// entry "encode". Places that call kernels are numbered through all entries, in
+// order; -1 is a layer without a name. dtype is "f32", "i32", "i8", "bf16" or
+// "f16". A shape's elements are numbers or names of dims; "capacity<=7" is the
+// capacity, but never more than 7. The step of such a state may have "pinned":
+// 2, slots that keep the first positions; the other 5 are a ring of the latest.
 //
 // Entries by their roles, with the arguments the runtime knows by name. All
-// roles but the first two are forms of a "decoder"; a form of one that has
+// roles from `full` on are forms of a "decoder"; a form of one that has
 // candidates (dim "shortlist") has a twin without. Entries without a role are
 // left alone.
 //   encode   ids [batch, source], lengths [batch] and, if it asks for them,
@@ -81,6 +86,10 @@
 //            positions) -> memory
 //   embed    memory, lengths and, if it asks for it, prompt [batch] (how many
 //            of the first tokens are a prompt's) -> vectors f32 [batch, width]
+//   classify memory, lengths -> logits f32 [batch, labels]
+//   tag      memory, lengths -> logits f32 [batch, source, labels]
+//   fill     memory, lengths and masks [batch, masks] (positions of the token
+//            that is guessed, then -1) -> logits f32 [batch, masks, vocabulary]
 //   full     ids [batch, target], memory, lengths -> logits [batch, target,
 //            vocabulary]
 //   prepare  memory, lengths -> outputs of kind "output", by name
@@ -153,7 +162,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 19;
+inline constexpr uint32_t kVersion = 20;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).
@@ -235,6 +244,12 @@ static_assert(sizeof(ShortlistHeader) == 24);
 } // namespace heddle::format
 
 namespace heddle {
+
+/// What logits of labels become: probabilities that sum to 1, one of each label
+/// by itself, or what they are, as those of a regression.
+enum class LabelScores { Softmax, Sigmoid, None };
+inline constexpr std::string_view kLabelScoresNames[] = {"softmax", "sigmoid",
+                                                         "none"};
 
 /// Behind a row's forbidden ids of a best step, as the last number: no sum
 /// counts their logits.

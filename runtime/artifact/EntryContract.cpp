@@ -298,37 +298,82 @@ static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
   return Status::success();
 }
 
-/// A task from what the encoder returns: one vector for each source.
-static Status checkEmbed(const Manifest &manifest) {
-  const Entry *embed = manifest.entry(Role::Embed);
-  if (!embed && manifest.embed)
-    return Status::error("manifest: it has the task 'embed' and no entry with "
-                         "the role 'embed'");
-  if (!embed)
+namespace {
+/// What a task's entry returns, beside memory and lengths asks for, and how
+/// errors call its shape.
+struct TaskRule {
+  std::string_view output;
+  std::vector<Extent> shape;
+  std::string expected;
+};
+} // namespace
+
+/// Without a last extent any number may stand there.
+static TaskRule taskRuleOf(const Manifest &manifest, Role role) {
+  auto logits = [](std::vector<Extent> of, size_t count) {
+    std::string shape;
+    for (const Extent &extent : of)
+      shape += nameOf(extent) + ", ";
+    of.push_back(Extent{int64_t(count), std::nullopt});
+    return TaskRule{"logits", of, "[" + shape + std::to_string(count) + "]"};
+  };
+  switch (role) {
+  case Role::Classify:
+    return logits({named(Dim::Batch)}, manifest.classify->labels.size());
+  case Role::Tag:
+    return logits({named(Dim::Batch), named(Dim::Source)},
+                  manifest.tag->labels.size());
+  case Role::Fill:
+    return logits({named(Dim::Batch), named(Dim::Masks)},
+                  size_t(manifest.sourceVocabulary));
+  default:
+    return {"vectors", {named(Dim::Batch)}, "[batch, width]"};
+  }
+}
+
+static bool fits(const Argument &output, const TaskRule &rule) {
+  std::vector<Extent> shape = rule.shape;
+  if (output.name == "vectors" && output.shape.size() == 2 &&
+      !output.shape[1].dim)
+    shape.push_back(output.shape[1]);
+  return output.name == rule.output && output.type == ElementType::F32 &&
+         output.shape == shape;
+}
+
+/// A task from what the encoder returns.
+static Status checkTask(const Manifest &manifest, Role role) {
+  const Entry *entry = manifest.entry(role);
+  bool isThere = manifest.textTask(role) != nullptr;
+  if (!entry && isThere)
+    return Status::error("manifest: it has the task '", nameOf(role),
+                         "' and no entry with the role '", nameOf(role), "'");
+  if (!entry)
     return Status::success();
-  if (!manifest.embed)
-    return error(*embed, "computes the task 'embed', which is none of the "
-                         "model's");
+  if (!isThere)
+    return error(*entry, "computes the task '", nameOf(role),
+                 "', which is none of the model's");
   std::vector<Argument> atHand =
       outputsAs(ArgumentKind::Input, manifest.entry(Role::Encode));
+  std::vector<Dim> dims = {Dim::Batch, Dim::Source};
   std::vector<Argument> ofSources =
       inputsOf(sourceRoles(), {"lengths", "prompt"});
+  if (role == Role::Fill) {
+    ofSources = inputsOf(sourceRoles(), {"lengths", "masks"});
+    dims.push_back(Dim::Masks);
+  }
   atHand.insert(atHand.end(), ofSources.begin(), ofSources.end());
-  const Rule rule = {
-      Role::Embed, {Dim::Batch, Dim::Source}, atHand, Dim::Batch, {}};
-  if (Status status = checkEntry(*embed, rule); !status.ok())
+  if (Status status = checkEntry(*entry, {role, dims, atHand, Dim::Batch, {}});
+      !status.ok())
     return status;
-  std::vector<Argument> outputs = outputsAs(ArgumentKind::Output, embed);
-  bool isVector =
-      outputs.size() == 1 && outputs[0].name == "vectors" &&
-      outputs[0].type == ElementType::F32 && outputs[0].shape.size() == 2 &&
-      outputs[0].shape[0] == named(Dim::Batch) && !outputs[0].shape[1].dim;
-  return isVector ? Status::success()
-                  : error(*embed, "returns ",
-                          outputs.empty() ? "nothing"
-                                          : "'" + outputs[0].name + "' as " +
-                                                describe(outputs[0]),
-                          ", expected 'vectors' as f32 [batch, width]");
+  std::vector<Argument> outputs = outputsAs(ArgumentKind::Output, entry);
+  TaskRule rule = taskRuleOf(manifest, role);
+  return outputs.size() == 1 && fits(outputs[0], rule)
+             ? Status::success()
+             : error(*entry, "returns ",
+                     outputs.empty() ? "nothing"
+                                     : "'" + outputs[0].name + "' as " +
+                                           describe(outputs[0]),
+                     ", expected '", rule.output, "' as f32 ", rule.expected);
 }
 
 Status heddle::checkEntries(const Manifest &manifest) {
@@ -361,8 +406,9 @@ Status heddle::checkEntries(const Manifest &manifest) {
     if (encode && encode->argument(role, ArgumentKind::Input) && !isKnown)
       return error(*encode, "has the input '", role, "', but 'source' has no '",
                    key, "'");
-  if (Status status = checkEmbed(manifest); !status.ok())
-    return status;
+  for (Role role : kTaskRoles)
+    if (Status status = checkTask(manifest, role); !status.ok())
+      return status;
   for (bool hasCandidates : {false, true})
     if (Status status = checkDecoder(manifest, hasCandidates); !status.ok())
       return status;

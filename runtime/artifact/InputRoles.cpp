@@ -18,6 +18,7 @@ const std::vector<InputRole> &heddle::sourceRoles() {
       {"source_positions", {Dim::Batch, Dim::Source}},
       {"global", {Dim::Batch, Dim::Globals}},
       {"prompt", {Dim::Batch}},
+      {"masks", {Dim::Batch, Dim::Masks}},
       {"candidates", {Dim::Batch, Dim::Shortlist}},
       {"counts", {Dim::Batch}}};
   return roles;

@@ -18,10 +18,10 @@ using nlohmann::json;
 
 static constexpr std::array<std::string_view, kNumDims> kDimNames = {
     "batch",     "source",  "target", "rows",   "capacity", "shortlist",
-    "forbidden", "globals", "caches", "wanted", "best"};
+    "forbidden", "globals", "caches", "wanted", "best",     "masks"};
 static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
-    "encode", "full",   "prepare", "step", "beam",
-    "chunk",  "greedy", "best",    "embed"};
+    "encode", "full", "prepare", "step",     "beam", "chunk",
+    "greedy", "best", "embed",   "classify", "tag",  "fill"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",

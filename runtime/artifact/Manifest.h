@@ -11,6 +11,7 @@
 #define HEDDLE_RUNTIME_ARTIFACT_MANIFEST_H
 
 #include "runtime/Result.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "runtime/artifact/SearchSettings.h"
 
 #include <algorithm>
@@ -37,9 +38,10 @@ enum class Dim {
   Globals,
   Caches,
   Wanted,
-  Best
+  Best,
+  Masks
 };
-inline constexpr size_t kNumDims = 11;
+inline constexpr size_t kNumDims = 12;
 std::string_view nameOf(Dim dim);
 
 /// The value of each dim for one batch.
@@ -49,7 +51,7 @@ public:
   int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
 
 private:
-  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
 
 /// One element of a shape: a number, or a dim and the most that counts of it.
@@ -103,12 +105,19 @@ enum class Role {
   Chunk,
   Greedy,
   Best,
-  Embed
+  Embed,
+  Classify,
+  Tag,
+  Fill
 };
-inline constexpr size_t kNumRoles = 9;
+inline constexpr size_t kNumRoles = 12;
+/// Those of tasks, in the order in which people read them.
+inline constexpr Role kTaskRoles[] = {Role::Embed, Role::Classify, Role::Tag,
+                                      Role::Fill};
 std::string_view nameOf(Role role);
 inline bool isOfDecoder(Role role) {
-  return role != Role::Encode && role != Role::Embed;
+  return role != Role::Encode &&
+         std::count(std::begin(kTaskRoles), std::end(kTaskRoles), role) == 0;
 }
 
 /// A compiled function and its arguments, in the order of HeddleCall.
@@ -188,17 +197,34 @@ struct Prompt {
   std::string name, text;
 };
 
-/// How texts become vectors.
-struct EmbedTask {
+/// What a model does with a text that it reads once.
+struct TextTask {
   /// The most tokens that are read of a text, special ones included; none if
   /// nothing but the model's positions bounds them.
   std::optional<int64_t> maxTokens;
+};
+
+/// How texts become vectors.
+struct EmbedTask : TextTask {
   std::vector<Prompt> prompts;
   /// The name of the one that texts get if nobody asks for another.
   std::optional<std::string> prompt;
 
   /// Null if there is none of that name.
   const Prompt *findPrompt(std::string_view name) const;
+};
+
+/// How texts, or their tokens, get labels.
+struct LabelTask : TextTask {
+  /// All are different.
+  std::vector<std::string> labels;
+  /// Always softmax of tokens.
+  LabelScores scores = LabelScores::Softmax;
+};
+
+/// How the tokens are guessed in whose place texts have a mask.
+struct FillTask : TextTask {
+  int32_t mask = 0;
 };
 
 struct Manifest {
@@ -218,6 +244,8 @@ struct Manifest {
   /// The token that has no position, if positions are counted from it.
   std::optional<int32_t> sourcePad;
   std::optional<EmbedTask> embed;
+  std::optional<LabelTask> classify, tag;
+  std::optional<FillTask> fill;
   /// Whether it has the task `generate`, which the next three are of.
   bool generates = false;
   /// Whether a text is the beginning of what is generated, as of a decoder
@@ -240,7 +268,11 @@ struct Manifest {
   /// The one that has a role, of a decoder over candidates or the vocabulary;
   /// null if there is none.
   const Entry *entry(Role role, bool hasCandidates = false) const;
-  /// What the model does, for errors: "generates text".
+  /// The task that an entry of this role computes; null if the model lacks it.
+  const TextTask *textTask(Role role) const;
+  /// Whether it has the task of that name.
+  bool hasTask(std::string_view name) const;
+  /// What the model does, for errors: "generates text and embeds texts".
   std::string describeTasks() const;
 };
 

@@ -91,7 +91,7 @@ using Seed = uint64_t;
 /// Groups of flags in --help.
 inline constexpr const char *kSearchGroup = "Search",
                             *kSamplesGroup = "Samples", *kTextGroup = "Text",
-                            *kVectorGroup = "Vectors",
+                            *kVectorGroup = "Vectors", *kLabelGroup = "Labels",
                             *kMachineGroup = "Machine";
 
 /// What is said of a setting; null is for none.

@@ -126,10 +126,14 @@ const Prompt *EmbedTask::findPrompt(std::string_view name) const {
   return nullptr;
 }
 
+static void readText(JsonReader &reader, TextTask &task) {
+  task.maxTokens = reader.optionalInteger(
+      "max_tokens", {1, std::numeric_limits<int32_t>::max()});
+}
+
 static void readEmbed(JsonReader &reader, Manifest &manifest) {
   EmbedTask &embed = manifest.embed.emplace();
-  embed.maxTokens = reader.optionalInteger(
-      "max_tokens", {1, std::numeric_limits<int32_t>::max()});
+  readText(reader, embed);
   if (reader.find("prompts")) {
     for (const auto &prompt : reader.object("prompts").items()) {
       if (!prompt.value().is_string())
@@ -149,6 +153,51 @@ static void readEmbed(JsonReader &reader, Manifest &manifest) {
 }
 
 //===----------------------------------------------------------------------===//
+// classify, tag, fill
+//===----------------------------------------------------------------------===//
+
+static void readLabels(JsonReader &reader, LabelTask &task) {
+  readText(reader, task);
+  task.labels = reader.strings("labels");
+  std::vector<std::string> sorted = task.labels;
+  std::sort(sorted.begin(), sorted.end());
+  auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    reader.fail("has the label '", *twice, "' twice");
+  if (sorted.empty())
+    reader.fail("has no labels");
+}
+
+static void readClassify(JsonReader &reader, Manifest &manifest) {
+  LabelTask &task = manifest.classify.emplace();
+  readLabels(reader, task);
+  if (reader.find("scores")) {
+    std::string name = reader.string("scores");
+    auto begin = std::begin(kLabelScoresNames),
+         end = std::end(kLabelScoresNames), found = std::find(begin, end, name);
+    if (found == end)
+      reader.fail("has 'scores' with the value '", name,
+                  "' (supported: softmax, sigmoid, none)");
+    else
+      task.scores = LabelScores(found - begin);
+  }
+  reader.rejectOtherKeys();
+}
+
+static void readTag(JsonReader &reader, Manifest &manifest) {
+  readLabels(reader, manifest.tag.emplace());
+  reader.rejectOtherKeys();
+}
+
+static void readFill(JsonReader &reader, Manifest &manifest) {
+  FillTask &task = manifest.fill.emplace();
+  readText(reader, task);
+  task.mask = int32_t(
+      reader.integer("mask", {0, int64_t(manifest.sourceVocabulary) - 1}));
+  reader.rejectOtherKeys();
+}
+
+//===----------------------------------------------------------------------===//
 // All of them
 //===----------------------------------------------------------------------===//
 
@@ -156,21 +205,41 @@ namespace {
 struct TaskRow {
   std::string_view name;
   void (*read)(JsonReader &reader, Manifest &manifest);
+  bool (*isThere)(const Manifest &manifest);
+  /// What a model does that has it.
+  std::string_view does;
 };
 } // namespace
 
-static constexpr TaskRow kTasks[] = {{"embed", readEmbed},
-                                     {"generate", readGenerate}};
+static constexpr TaskRow kTasks[] = {
+    {"generate", readGenerate, [](const Manifest &m) { return m.generates; },
+     "generates text"},
+    {"embed", readEmbed, [](const Manifest &m) { return m.embed.has_value(); },
+     "embeds texts"},
+    {"classify", readClassify,
+     [](const Manifest &m) { return m.classify.has_value(); },
+     "classifies texts"},
+    {"tag", readTag, [](const Manifest &m) { return m.tag.has_value(); },
+     "labels tokens"},
+    {"fill", readFill, [](const Manifest &m) { return m.fill.has_value(); },
+     "guesses masked tokens"}};
+
+static const TaskRow *findTask(std::string_view name) {
+  for (const TaskRow &row : kTasks)
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
 
 void heddle::readTasks(const json &tasks, Manifest &manifest, Status &status) {
   JsonReader reader(tasks, "'tasks'", status);
   for (const auto &task : tasks.items()) {
-    auto known = std::find_if(
-        std::begin(kTasks), std::end(kTasks),
-        [&](const TaskRow &row) { return row.name == task.key(); });
-    if (known == std::end(kTasks)) {
-      reader.fail("has the task '", task.key(),
-                  "' (supported: embed, generate)");
+    const TaskRow *known = findTask(task.key());
+    if (!known) {
+      std::string names;
+      for (const TaskRow &row : kTasks)
+        names += (names.empty() ? "" : ", ") + std::string(row.name);
+      reader.fail("has the task '", task.key(), "' (supported: ", names, ")");
       continue;
     }
     JsonReader own(reader.object(task.key().c_str()),
@@ -179,9 +248,33 @@ void heddle::readTasks(const json &tasks, Manifest &manifest, Status &status) {
   }
 }
 
+const TextTask *Manifest::textTask(Role role) const {
+  auto taskIn = [](const auto &task) -> const TextTask * {
+    return task ? &*task : nullptr;
+  };
+  switch (role) {
+  case Role::Embed:
+    return taskIn(embed);
+  case Role::Classify:
+    return taskIn(classify);
+  case Role::Tag:
+    return taskIn(tag);
+  case Role::Fill:
+    return taskIn(fill);
+  default:
+    return nullptr;
+  }
+}
+
+bool Manifest::hasTask(std::string_view name) const {
+  const TaskRow *row = findTask(name);
+  return row && row->isThere(*this);
+}
+
 std::string Manifest::describeTasks() const {
-  return generates && embed ? "generates text and embeds it"
-         : generates        ? "generates text"
-         : embed            ? "embeds texts"
-                            : "gives hidden states alone";
+  std::string text;
+  for (const TaskRow &row : kTasks)
+    if (row.isThere(*this))
+      text += (text.empty() ? "" : " and ") + std::string(row.does);
+  return text.empty() ? "gives hidden states alone" : text;
 }

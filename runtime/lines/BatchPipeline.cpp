@@ -104,6 +104,7 @@ void BatchPipeline::read(Lock &lock) {
                       std::vector<TokenIds>(count)};
   sentences.features.types.resize(count);
   sentences.features.promptTokens.resize(count);
+  sentences.features.places.resize(count);
   windows.push_back({std::move(lines.lines), std::move(sentences),
                      std::vector<LineAnswer>(count), size, /*open=*/0,
                      /*isDivided=*/false, count, std::move(lines.failure)});
@@ -142,6 +143,7 @@ void BatchPipeline::encode(const Task &task) {
     sentences.targets[line] = std::move(sentence->target);
     sentences.features.types[line] = std::move(sentence->types);
     sentences.features.promptTokens[line] = sentence->promptTokens;
+    sentences.features.places[line] = std::move(sentence->places);
     window.answers[line].notice = std::move(sentence->notice);
     window.answers[line].hasFailed = sentence->hasFailed;
   }

@@ -52,6 +52,7 @@ struct Sentence {
   /// See SourceFeatures.
   TokenIds types = {};
   int32_t promptTokens = 0;
+  std::vector<TokenPlace> places = {};
 };
 
 /// What became of a batch: an answer for each sentence, or a failure, which

@@ -11,6 +11,7 @@
 #include "runtime/Result.h"
 #include "runtime/lines/LineRun.h"
 #include "runtime/lines/Lines.h"
+#include "runtime/lines/TextReading.h"
 #include "runtime/lines/Workers.h"
 
 #include <cstddef>
@@ -23,17 +24,10 @@
 namespace heddle {
 
 /// How lines are embedded.
-struct EmbedOptions {
+struct EmbedOptions : TextOptions {
   /// The name of a prompt of the model, or "" for none; absent for the model's
   /// default.
   std::optional<std::string> prompt;
-  /// In place of the most tokens that the model says; no more than it has
-  /// positions.
-  std::optional<int64_t> maxTokens;
-  /// Texts that are too long fail instead of being cut.
-  bool refusesLong = false;
-  /// Lines are ids.
-  bool ids = false;
   /// Only the first elements of a vector are given; all if it has no more.
   std::optional<int64_t> dimensions;
   /// Vectors have length 1, behind the cut to their dimensions.
@@ -58,7 +52,7 @@ struct VectorWriter {
   std::function<Status()> flush;
 };
 
-/// Embeds each line. Errors name the line, or are those of embedSources.
+/// Embeds each line. Errors name the line, or are those of runTask.
 Status embedLines(const Workers &workers, const LineRunOptions &options,
                   const EmbedOptions &embed, LineSource &source,
                   const VectorWriter &writer);

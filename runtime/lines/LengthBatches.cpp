@@ -39,6 +39,8 @@ std::vector<Batch> heddle::divideByLength(Sentences sentences,
       features.types.push_back(std::move(all.types[line]));
     if (!all.promptTokens.empty())
       features.promptTokens.push_back(all.promptTokens[line]);
+    if (!all.places.empty())
+      features.places.push_back(std::move(all.places[line]));
     batches.back().lines.push_back(sentences.first + int64_t(line));
   }
   return batches;

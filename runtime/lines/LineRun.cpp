@@ -51,7 +51,7 @@ static Batch partOf(const Batch &batch, size_t first, size_t count) {
   return {part(batch.sources),
           part(batch.targets),
           {partOfSome(features.candidates), partOfSome(features.types),
-           partOfSome(features.promptTokens)},
+           partOfSome(features.promptTokens), partOfSome(features.places)},
           part(batch.lines)};
 }
 

@@ -184,18 +184,11 @@ static Status checkIds(const std::vector<int32_t> &ids, int32_t vocabulary,
   return Status::success();
 }
 
-Status Model::checkGenerates() const {
-  if (manifest().generates)
+Status Model::checkTask(std::string_view task) const {
+  if (manifest().hasTask(task))
     return Status::success();
-  return Status::error("'", artifact().path(), "' has no task 'generate': it ",
-                       manifest().describeTasks());
-}
-
-Status Model::checkEmbeds() const {
-  if (manifest().embed)
-    return Status::success();
-  return Status::error("'", artifact().path(), "' has no task 'embed': it ",
-                       manifest().describeTasks());
+  return Status::error("'", artifact().path(), "' has no task '", task,
+                       "': it ", manifest().describeTasks());
 }
 
 Status Model::checkSource(const std::vector<int32_t> &ids) const {

@@ -87,9 +87,8 @@ public:
   /// none.
   const void *weights() const;
 
-  /// Whether the model has a task; the error names the file.
-  Status checkGenerates() const;
-  Status checkEmbeds() const;
+  /// Whether the model has the task of that name; the error names the file.
+  Status checkTask(std::string_view task) const;
   /// Whether `ids` can be encoded: not empty, in the vocabulary, not longer
   /// than the model's positions. The error begins with a verb ("has ...").
   Status checkSource(const std::vector<int32_t> &ids) const;

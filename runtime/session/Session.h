@@ -124,6 +124,9 @@ public:
     return workspace.hostAt(task.places[index]);
   }
 
+  /// What an extent of an entry is in the batch.
+  int64_t extent(const Extent &of) const { return of.in(dims); }
+
   /// The source tokens that each sentence of the batch has room for: outputs of
   /// `encode` are [sentences, sourceTokens(), ...]. At least its longest
   /// source.

@@ -27,6 +27,15 @@ static void fillSizes(const std::vector<std::vector<int32_t>> &lists,
     *values++ = int32_t(list.size());
 }
 
+std::vector<int32_t> heddle::masksOf(const std::vector<int32_t> &source,
+                                     const Manifest &manifest) {
+  std::vector<int32_t> positions;
+  for (size_t i = 0; manifest.fill && i < source.size(); ++i)
+    if (source[i] == manifest.fill->mask)
+      positions.push_back(int32_t(i));
+  return positions;
+}
+
 namespace {
 class SourceIds final : public SourceInput {
 public:
@@ -118,6 +127,25 @@ public:
   }
 };
 
+/// Positions of tokens that are masks, which the task `fill` guesses.
+class MaskPositions final : public SourceInput {
+public:
+  void measure(const SourceBatch &batch, DimValues &dims) const override {
+    size_t most = 1;
+    for (const std::vector<int32_t> &source : batch.sources)
+      most = std::max(most, masksOf(source, batch.manifest).size());
+    dims[Dim::Masks] = int64_t(most);
+  }
+  void fill(const SourceBatch &batch, const DimValues &dims,
+            int32_t *values) const override {
+    std::vector<std::vector<int32_t>> lists;
+    for (const std::vector<int32_t> &source : batch.sources)
+      lists.push_back(masksOf(source, batch.manifest));
+    // No position has this number.
+    fillRows(lists, dims[Dim::Masks], -1, values);
+  }
+};
+
 class Candidates final : public SourceInput {
 public:
   void measure(const SourceBatch &batch, DimValues &dims) const override {
@@ -148,11 +176,12 @@ const std::vector<const SourceInput *> &heddle::sourceInputs() {
   static const SourcePositions positions;
   static const GlobalTokens global;
   static const PromptTokens prompt;
+  static const MaskPositions masks;
   static const Candidates candidates;
   static const CandidateCounts counts;
   static const std::vector<const SourceInput *> all = {
-      &ids,    &lengths, &types,      &positions,
-      &global, &prompt,  &candidates, &counts};
+      &ids,    &lengths, &types,      &positions, &global,
+      &prompt, &masks,   &candidates, &counts};
   return all;
 }
 

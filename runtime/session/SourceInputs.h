@@ -10,6 +10,7 @@
 #define HEDDLE_RUNTIME_SESSION_SOURCEINPUTS_H
 
 #include "runtime/artifact/InputRoles.h"
+#include "runtime/tokenizer/TextParts.h"
 
 #include <cstdint>
 #include <map>
@@ -22,6 +23,13 @@ namespace heddle {
 /// What a session's settings say of inputs, by their roles.
 using InputSettings = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
+/// The part of a text that a token stands for, in bytes and in characters; both
+/// empty for a special token.
+struct TokenPlace {
+  TextRange bytes, characters;
+  bool isOfText = false;
+};
+
 /// What requests say of their sources beside ids. A list has an element for
 /// each source of a batch, or none.
 struct SourceFeatures {
@@ -31,6 +39,8 @@ struct SourceFeatures {
   std::vector<std::vector<int32_t>> types = {};
   /// How many of the first tokens are a prompt's; without them 0.
   std::vector<int32_t> promptTokens = {};
+  /// Of each token, for tasks that answer about tokens of texts.
+  std::vector<std::vector<TokenPlace>> places = {};
 };
 
 /// The requests of a batch. A view.
@@ -55,6 +65,11 @@ public:
   /// does. Empty otherwise.
   virtual std::string describe() const { return ""; }
 };
+
+/// The positions of tokens that the task `fill` guesses, ascending; none
+/// without that task.
+std::vector<int32_t> masksOf(const std::vector<int32_t> &source,
+                             const Manifest &manifest);
 
 /// Of each role, in the order of sourceRoles().
 const std::vector<const SourceInput *> &sourceInputs();

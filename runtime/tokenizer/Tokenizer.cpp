@@ -111,9 +111,10 @@ Tokenizer::encodeWindows(const TextPair &texts,
 
 Result<TextEncoding> Tokenizer::encodeBeginning(std::string_view text,
                                                 std::optional<size_t> most,
+                                                bool tracks,
                                                 bool &isCut) const {
   const TextTemplate &around = stages.sourceTemplate();
-  std::vector<Piece> pieces = cut(text, Side::Source, /*tracks=*/false);
+  std::vector<Piece> pieces = cut(text, Side::Source, tracks);
   isCut = false;
   if (most) {
     auto windows = truncate(pieces.size(), std::nullopt,
@@ -124,6 +125,8 @@ Result<TextEncoding> Tokenizer::encodeBeginning(std::string_view text,
     isCut = kept < pieces.size();
     pieces.resize(kept);
   }
+  if (tracks)
+    around.trim(text, stages.tokenNames(), pieces);
   TextEncoding encoding = around.build(pieces, nullptr);
   Status status = check(encoding.ids, Side::Source);
   return status.ok() ? Result(std::move(encoding)) : status;
@@ -136,6 +139,10 @@ Tokenizer::encodeTarget(std::string_view text) const {
     ids.push_back(piece.id);
   Status status = check(ids, Side::Target);
   return status.ok() ? Result(std::move(ids)) : status;
+}
+
+std::string_view Tokenizer::nameOf(int32_t id) const {
+  return stages.tokenNames().nameOf(id);
 }
 
 std::string Tokenizer::decode(const std::vector<int32_t> &ids) const {

@@ -56,14 +56,17 @@ public:
                 const std::optional<Truncation> &truncation, bool tracks) const;
 
   /// What a model reads of the beginning of a text: at most `most` tokens,
-  /// special ones included, without ranges; `isCut` says whether others are
-  /// left out. Fails as above.
+  /// special ones included; `isCut` says whether others are left out. Ranges as
+  /// above. Fails as above.
   Result<TextEncoding> encodeBeginning(std::string_view text,
-                                       std::optional<size_t> most,
+                                       std::optional<size_t> most, bool tracks,
                                        bool &isCut) const;
 
   /// The target ids of a part of a target text, without bos or eos.
   Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;
+
+  /// What the vocabulary calls a source id.
+  std::string_view nameOf(int32_t id) const;
 
   /// The text of target ids, without special tokens.
   std::string decode(const std::vector<int32_t> &ids) const;

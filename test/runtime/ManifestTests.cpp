@@ -171,8 +171,8 @@ TEST(ManifestTest, generation_needs_only_its_end) {
 
 TEST(ManifestTest, tasks_are_known_by_name) {
   EXPECT_EQ(messageWith([](json &m) { m["tasks"]["sing"] = json::object(); }),
-            "manifest: 'tasks' has the task 'sing' (supported: embed, "
-            "generate)");
+            "manifest: 'tasks' has the task 'sing' (supported: "
+            "generate, embed, classify, tag, fill)");
   EXPECT_EQ(messageWith([](json &m) { m["tasks"]["generate"] = 1; }),
             "manifest: 'tasks' has 'generate' as number, expected an object");
   EXPECT_EQ(messageWith([](json &m) { m["source"]["odd"] = 1; }),

@@ -111,8 +111,8 @@ int32_t encode_global(const struct HeddleCall *call) {
   return 0;
 }
 
-// encode_typed(batch, source): as encode, and types, source_positions. The second
-// element of a token becomes 100 type + position.
+// encode_typed(batch, source): as encode, and types, source_positions. The
+// second element of a token becomes 100 type + position.
 int64_t encode_typed_arena(const int64_t *dims) { return encode_arena(dims); }
 int32_t encode_typed(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
@@ -147,6 +147,58 @@ int32_t embed(const struct HeddleCall *call) {
       vectors[3] += (float)(s + 1) * token[1];
     }
   }
+  return 0;
+}
+
+// classify(batch, source): memory, lengths -> logits [batch, 3]: the first id,
+// the length, the last id.
+int64_t classify_arena(const int64_t *dims) { return 64 * dims[0]; }
+int32_t classify(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  const float *memory = call->buffers[0].at;
+  const int32_t *lengths = call->buffers[1].at;
+  float *logits = call->buffers[2].at;
+  scribble(call, classify_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b, logits += 3) {
+    logits[0] = memory[2 * b * source];
+    logits[1] = (float)lengths[b];
+    logits[2] = memory[2 * (b * source + lengths[b] - 1)];
+  }
+  return 0;
+}
+
+// tag(batch, source): memory, lengths -> logits [batch, source, 3]: half of the
+// id, of the position, of the length.
+int64_t tag_arena(const int64_t *dims) { return 64 * dims[0]; }
+int32_t tag(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  const float *memory = call->buffers[0].at;
+  const int32_t *lengths = call->buffers[1].at;
+  float *logits = call->buffers[2].at;
+  scribble(call, tag_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t s = 0; s < source; ++s, logits += 3) {
+      int isThere = s < lengths[b];
+      logits[0] = isThere ? memory[2 * (b * source + s)] / 2 : kPoison;
+      logits[1] = isThere ? (float)s / 2 : kPoison;
+      logits[2] = isThere ? (float)lengths[b] / 2 : kPoison;
+    }
+  return 0;
+}
+
+// fill(batch, source, masks): memory, masks -> logits [batch, masks, 9]: word w
+// at position p has w / 4, or 3 if it is the remainder of p.
+int64_t fill_arena(const int64_t *dims) { return 64 * dims[0]; }
+int32_t fill(const struct HeddleCall *call) {
+  int64_t count = call->dims[0] * call->dims[2];
+  const int32_t *masks = call->buffers[1].at;
+  float *logits = call->buffers[2].at;
+  scribble(call, fill_arena(call->dims));
+  for (int64_t i = 0; i < count; ++i)
+    for (int32_t word = 0; word < 9; ++word)
+      *logits++ = masks[i] < 0           ? kPoison
+                  : masks[i] % 9 == word ? 3
+                                         : (float)word / 4;
   return 0;
 }
 

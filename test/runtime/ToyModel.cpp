@@ -255,6 +255,45 @@ json heddle::test::withEmbedding(json manifest) {
   return manifest;
 }
 
+json heddle::test::withLabels(json manifest) {
+  const json memory = {{"name", "memory"},
+                       {"kind", "input"},
+                       {"dtype", "f32"},
+                       {"shape", {"batch", "source", 2}}};
+  auto add = [&](const char *task, const json &settings, const json &dims,
+                 const json &asked, const json &shape) {
+    manifest["tasks"][task] = settings;
+    manifest["entries"].push_back(
+        {{"name", task},
+         {"role", task},
+         {"symbol", task},
+         {"arena_symbol", std::string(task) + "_arena"},
+         {"dims", dims},
+         {"arguments",
+          {memory,
+           asked,
+           {{"name", "logits"},
+            {"kind", "output"},
+            {"dtype", "f32"},
+            {"shape", shape}}}}});
+  };
+  const json lengths = {{"name", "lengths"},
+                        {"kind", "input"},
+                        {"dtype", "i32"},
+                        {"shape", {"batch"}}},
+             masks = {{"name", "masks"},
+                      {"kind", "input"},
+                      {"dtype", "i32"},
+                      {"shape", {"batch", "masks"}}};
+  add("classify", {{"labels", {"first", "long", "last"}}}, {"batch", "source"},
+      lengths, {"batch", 3});
+  add("tag", {{"labels", {"id", "place", "length"}}}, {"batch", "source"},
+      lengths, {"batch", "source", 3});
+  add("fill", {{"mask", kToyMask}}, {"batch", "source", "masks"}, masks,
+      {"batch", "masks", kToySourceVocabulary});
+  return manifest;
+}
+
 json heddle::test::withoutGeneration(json manifest) {
   manifest["tasks"].erase("generate");
   json kept = json::array();

@@ -45,6 +45,10 @@ nlohmann::json withGlobalTokens(nlohmann::json manifest);
 /// The manifest with the task `embed` beside what it has, and an encoder that
 /// takes types and positions of tokens; 5 is the token without a position.
 nlohmann::json withEmbedding(nlohmann::json manifest);
+/// The manifest with the tasks `classify` and `tag`, of three labels, and
+/// `fill`, whose mask is kToyMask. ToyKernel.c says what their logits are.
+nlohmann::json withLabels(nlohmann::json manifest);
+inline constexpr int32_t kToyMask = 7;
 /// The manifest without the task `generate` and all entries of its decoders.
 nlohmann::json withoutGeneration(nlohmann::json manifest);
 /// The artifact, with a shortlist if the model generates.

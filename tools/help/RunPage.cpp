@@ -26,7 +26,12 @@ static std::vector<Flag> getOwnFlags() {
           {"--output", "FILE.npy", kVectorGroup,
            "write the vectors, float32 [lines, width], instead of printing "
            "one JSON object a line"},
-          {"--plain", "", kVectorGroup, "print numbers alone"},
+          {"--plain", "", kTextGroup,
+           "print of vectors the numbers alone, and of labels the best one of "
+           "each place, with its score if it is a text's"},
+          {"--task", "NAME", kTextGroup,
+           "do this of what the model can do: generate, embed, classify, tag "
+           "or fill (default: the first of these)"},
           {"--score", "FILE", kJobs,
            "print the log-probability of each line of FILE as a "
            "translation, a tab and that of each token; at the end, the "
@@ -91,14 +96,14 @@ ToolPage heddle::getRunPage(const std::string &program) {
       "with the model " +
       std::string(program.empty() ? "that heddle-compile wrote to FILE"
                                   : "in this file") +
-      ", and prints a line for each; a model that embeds makes a vector of "
-      "each. After --, every argument is text, even "
+      ", and prints a line for each; other models embed or label it, and print "
+      "a JSON object. After --, every argument is text, even "
       "if it begins with a dash or names a file. If the model sets an option "
       "of the search or of samples, its value is the default.";
   page.examples = {use + " \"Good morning.\"",
                    use + " --beam 4 <in.txt >out.txt", use + " --info"};
-  page.groups = {kSearchGroup,  kSamplesGroup, kVectorGroup, kTextGroup,
-                 kMachineGroup, kJobs,         kAbout};
+  page.groups = {kSearchGroup, kSamplesGroup, kVectorGroup, kLabelGroup,
+                 kTextGroup,   kMachineGroup, kJobs,        kAbout};
   page.flags = getFlags();
   page.foreign = {
       {{"-i", "--input"},

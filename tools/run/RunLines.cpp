@@ -9,9 +9,10 @@
 #include "tools/Progress.h"
 #include "tools/run/AnswerLines.h"
 #include "tools/run/InputLines.h"
-#include "tools/run/LineNotices.h"
+#include "tools/run/RunLabels.h"
 #include "tools/run/RunSetup.h"
 #include "tools/run/RunVectors.h"
+#include "tools/run/StreamPrinter.h"
 
 #include <cstdio>
 #include <functional>
@@ -30,60 +31,34 @@ static std::string formatSkipped(const RunOptions &options) {
 }
 
 namespace {
-/// Prints the answers of a stream, and says how many there were.
-class Printer {
-public:
+/// Prints the answers of a stream.
+struct AnswerPrinter {
   /// The lines of an input, from 0, which may have been skipped.
   using Format = std::function<std::string(int64_t number,
                                            const heddle_answer_text *answers,
                                            size_t count, bool isSkipped)>;
 
-  Printer(Run &run, OutputWriter &output, Progress &progress, Format format)
-      : run(run), output(output), progress(progress),
-        format(std::move(format)) {}
+  StreamPrinter lines;
+  const Format format;
 
   /// Borrows this object.
   heddle_sink sink() {
-    return {
-        this,
-        [](void *context, const heddle_answer_text *answers, size_t count) {
-          static_cast<Printer *>(context)->print(answers, count);
-          return 0;
-        },
-        [](void *context) { return static_cast<Printer *>(context)->flush(); },
-        [](void *context, size_t, const char *sentence) {
-          static_cast<Printer *>(context)->notices.add(sentence);
-        }};
+    return {this,
+            [](void *context, const heddle_answer_text *answers, size_t count) {
+              static_cast<AnswerPrinter *>(context)->print(answers, count);
+              return 0;
+            },
+            [](void *context) {
+              return static_cast<AnswerPrinter *>(context)->lines.flush();
+            },
+            [](void *context, size_t, const char *sentence) {
+              static_cast<AnswerPrinter *>(context)->lines.notice(sentence);
+            }};
   }
-  void reportNotices() const { notices.report(); }
-  /// Why printing ended the stream, if it did.
-  const Status &status() const { return failure; }
-
-private:
   void print(const heddle_answer_text *answers, size_t count) {
-    bool isSkipped = notices.count(count > 0);
-    output.print(format(printed + waiting, answers, count, isSkipped));
-    ++waiting;
+    bool isSkipped = lines.begin(count > 0);
+    lines.end(format(lines.next(), answers, count, isSkipped));
   }
-  int flush() {
-    failure = output.flush();
-    warnOfGpu(run);
-    if (!failure.ok())
-      return 1;
-    progress.addLines(size_t(waiting));
-    printed += waiting;
-    waiting = 0;
-    return 0;
-  }
-
-  Run &run;
-  OutputWriter &output;
-  Progress &progress;
-  const Format format;
-  LineNotices notices;
-  /// Inputs whose answers are written, and those that are behind them.
-  int64_t printed = 0, waiting = 0;
-  Status failure = Status::success();
 };
 } // namespace
 
@@ -102,24 +77,22 @@ static Status print(Run &run, Stream stream, const std::string &targets,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    Printer printer(run, output, progress,
-                    [&](int64_t number, const heddle_answer_text *answers,
-                        size_t count, bool isSkipped) {
-                      std::string text = isSkipped
-                                             ? formatSkipped(options)
-                                             : format(number, answers, count);
-                      // Running text ends as it does.
-                      if (options.split && input->lacksEnd(number))
-                        text.pop_back();
-                      return text;
-                    });
+    AnswerPrinter printer = {
+        StreamPrinter(run, output, progress),
+        [&](int64_t number, const heddle_answer_text *answers, size_t count,
+            bool isSkipped) {
+          std::string text = isSkipped ? formatSkipped(options)
+                                       : format(number, answers, count);
+          // Running text ends as it does.
+          if (options.split && input->lacksEnd(number))
+            text.pop_back();
+          return text;
+        }};
     heddle_source source = input->source();
     heddle_sink sink = printer.sink();
     status = statusOf(stream(run.session.get(), &source, &sink));
-    warnOfGpu(run);
-    printer.reportNotices();
-    if (!printer.status().ok())
-      return printer.status();
+    if (Status written = printer.lines.finish(); !written.ok())
+      return written;
   }
   if (!status.ok())
     return status;
@@ -130,16 +103,32 @@ static Status print(Run &run, Stream stream, const std::string &targets,
   return reportRun(run, options);
 }
 
+/// What is asked of the model: the task that is named, or the first one that it
+/// has. Vectors are written to files, and what is plain is no translation.
+static std::string taskFor(const Run &run, const RunOptions &options) {
+  if (!options.task.empty())
+    return options.task;
+  if (!options.output.empty())
+    return "embed";
+  for (std::string_view task : kTaskNames)
+    if (heddle_model_has_task(run.model.get(), task.data()) &&
+        !(options.plain && task == "generate"))
+      return std::string(task);
+  return options.plain ? "embed" : "generate";
+}
+
 Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
   Result<Run> run = beginRun(options);
   if (!run.ok())
     return run.status();
-  auto hasTask = [&](const char *task) {
-    return heddle_model_has_task(run->model.get(), task) != 0;
-  };
-  bool wantsVectors = options.plain || !options.output.empty();
-  if (wantsVectors || (hasTask("embed") && !hasTask("generate")))
+  std::string task = taskFor(*run, options);
+  if (task != "generate" && !options.translates.empty())
+    return Status::error(options.translates, " is for translations, but '",
+                         options.file, "' is asked to ", task, " texts");
+  if (task == "embed")
     return writeVectors(*run, options, output);
+  if (task != "generate")
+    return printLabels(*run, task, options, output);
   return print(
       *run, heddle_translate_stream, options.prefix, options, output,
       [&](int64_t number, const heddle_answer_text *answers, size_t count) {

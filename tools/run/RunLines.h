@@ -16,7 +16,8 @@
 
 namespace heddle {
 
-/// Prints what the model makes of lines: translations or vectors.
+/// Prints what a task of the model makes of lines: translations, vectors or
+/// labels.
 Status printAnswers(const RunOptions &options, OutputWriter &output);
 
 /// Prints the log-probabilities of given targets; then, on standard error, the

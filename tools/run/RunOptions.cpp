@@ -143,6 +143,19 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                : Status::error("--device has the value '", value,
                                "', expected cpu, cuda or auto");
   }
+  if (flag == "--task") {
+    options.task = value;
+    if (std::count(std::begin(kTaskNames), std::end(kTaskNames), value) > 0)
+      return Status::success();
+    std::string names;
+    for (std::string_view name : kTaskNames)
+      names += (names.empty()                      ? ""
+                : name == *std::rbegin(kTaskNames) ? " or "
+                                                   : ", ") +
+               std::string(name);
+    return Status::error("--task has the value '", value, "', expected ",
+                         names);
+  }
   options.form = value;
   return value == "full" || value == "step" || value == "chunk"
              ? Status::success()
@@ -156,8 +169,8 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   GivenFlag flag(argument);
   const std::string &name = flag.name;
   const heddle_setting *setting = findSetting(name);
-  bool isOwn =
-      findFile(options, name) || name == "--form" || name == "--device";
+  bool isOwn = findFile(options, name) || name == "--form" ||
+               name == "--device" || name == "--task";
   if ((setting && setting->value) || isOwn) {
     Result<std::string> value =
         takeValue(flag, arguments, at, getRunPage(program));
@@ -340,13 +353,26 @@ Status Parser::checkJobs() const {
   if (options.plain && !options.output.empty())
     return Status::error("--plain is for vectors that are printed, but "
                          "--output writes a file");
+  if (!options.output.empty() && isGiven("--task") && options.task != "embed")
+    return Status::error("--output writes vectors, but --task is ",
+                         options.task);
+  if (options.plain && options.task == "generate")
+    return Status::error("--plain is for vectors and labels, but --task is "
+                         "generate");
   for (const auto &[flag, file] : {std::pair("--hidden", &options.hidden),
                                    std::pair("--teacher", &options.teacher),
-                                   std::pair("--score", &options.score)})
-    if (!file->empty() && (options.plain || !options.output.empty()))
-      return Status::error(options.plain ? "--plain" : "--output",
-                           " is for vectors of texts, but ", flag,
+                                   std::pair("--score", &options.score)}) {
+    if (file->empty())
+      continue;
+    if (!options.output.empty())
+      return Status::error("--output is for vectors of texts, but ", flag,
                            " asks for something else");
+    for (auto [own, isThere] : {std::pair("--plain", options.plain),
+                                std::pair("--task", isGiven("--task"))})
+      if (isThere)
+        return Status::error(own, " is for what is said of texts, but ", flag,
+                             " asks for something else");
+  }
   if (!options.hidden.empty() && !options.teacher.empty())
     return Status::error("--hidden encodes, but --teacher scores");
   if (!options.score.empty() &&
@@ -357,16 +383,20 @@ Status Parser::checkJobs() const {
   return Status::success();
 }
 
-/// What only translations read.
-static bool isOfTranslations(const std::string &flag) {
+/// Whether it is a setting of a group.
+static bool isOfGroup(const std::string &flag, std::string_view group) {
   const heddle_setting *setting = findSetting(flag);
-  return flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
-         flag == "--split" ||
-         (setting && (setting->group == std::string_view(kSearchGroup) ||
-                      setting->group == std::string_view(kSamplesGroup)));
+  return setting && setting->group == group;
 }
 
-/// What only translations or vectors read, if something else is to be done.
+/// What only translations read.
+static bool isOfTranslations(const std::string &flag) {
+  return flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
+         flag == "--split" || isOfGroup(flag, kSearchGroup) ||
+         isOfGroup(flag, kSamplesGroup);
+}
+
+/// What only one task reads, if something else is to be done.
 Status Parser::checkTranslates() const {
   const char *job = !options.teacher.empty()  ? "--teacher scores"
                     : !options.score.empty()  ? "--score scores"
@@ -383,13 +413,11 @@ Status Parser::checkTranslates() const {
     if (isGiven(flag) && !options.teacher.empty())
       return refuse(flag);
   for (const auto &[flag, value] : given)
-    if (const heddle_setting *setting = findSetting(flag);
-        isOfTranslations(flag) ||
-        (setting && setting->group == std::string_view(kVectorGroup)))
-      return Status::error(flag,
-                           isOfTranslations(flag) ? " is for translations, but "
-                                                  : " is for vectors, but ",
-                           job);
+    if (const char *what = isOfTranslations(flag)          ? "translations"
+                           : isOfGroup(flag, kVectorGroup) ? "vectors"
+                           : isOfGroup(flag, kLabelGroup)  ? "labels"
+                                                           : nullptr)
+      return Status::error(flag, " is for ", what, ", but ", job);
   return Status::success();
 }
 
@@ -418,6 +446,7 @@ Status Parser::check() {
   options.nBest = isGiven("--n-best") || isGiven("--alternatives");
   options.tokenScores = isGiven("--token-scores");
   options.split = isGiven("--split");
+  options.top = isGiven("--top");
   for (const auto &[flag, value] : given)
     if (isOfTranslations(flag))
       options.translates = flag;

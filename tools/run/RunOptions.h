@@ -15,9 +15,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle {
+
+/// What heddle_model_has_task knows, in the order in which a model's first task
+/// is looked for.
+inline constexpr std::string_view kTaskNames[] = {"generate", "embed",
+                                                  "classify", "tag", "fill"};
 
 struct RunOptions {
   std::string file;
@@ -27,7 +33,7 @@ struct RunOptions {
   /// What of the settings the tool has to know.
   int64_t batch = 16;
   bool ids = false, scores = false, nBest = false, tokenScores = false,
-       split = false;
+       split = false, top = false;
   /// For --info; 0 for what the model says.
   int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty if only the table is wanted.
@@ -57,8 +63,10 @@ struct RunOptions {
   std::string hidden;
   /// Where to write vectors; empty if they are printed.
   std::string output;
-  /// Vectors are printed as numbers alone.
+  /// Vectors are printed as numbers alone, of labels the best ones.
   bool plain = false;
+  /// One of kTaskNames; empty if the model decides.
+  std::string task;
   /// One of the flags that are for translations alone; empty if none is given.
   std::string translates;
 };

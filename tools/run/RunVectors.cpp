@@ -6,12 +6,11 @@
 
 #include "tools/run/RunVectors.h"
 
-#include "tools/Progress.h"
 #include "tools/SignalCleanup.h"
 #include "tools/run/AnswerLines.h"
 #include "tools/run/InputLines.h"
-#include "tools/run/LineNotices.h"
 #include "tools/run/NpyWriter.h"
+#include "tools/run/StreamPrinter.h"
 
 #include <cmath>
 #include <optional>
@@ -36,13 +35,11 @@ static std::string formatVector(const float *values, size_t width,
 
 namespace {
 /// Takes the vectors of a stream.
-class VectorPrinter {
-public:
-  /// Without a `file` vectors are printed.
-  VectorPrinter(Run &run, bool isPlain, NpyWriter *file, OutputWriter &output,
-                Progress &progress)
-      : run(run), isPlain(isPlain), file(file), output(output),
-        progress(progress) {}
+struct VectorPrinter {
+  StreamPrinter lines;
+  const bool isPlain;
+  /// Null if vectors are printed.
+  NpyWriter *file;
 
   /// Borrows this object.
   heddle_vector_sink sink() {
@@ -51,46 +48,22 @@ public:
               return static_cast<VectorPrinter *>(context)->take(values, width);
             },
             [](void *context) {
-              return static_cast<VectorPrinter *>(context)->flush();
+              return static_cast<VectorPrinter *>(context)->lines.flush();
             },
             [](void *context, size_t, const char *sentence) {
-              static_cast<VectorPrinter *>(context)->notices.add(sentence);
+              static_cast<VectorPrinter *>(context)->lines.notice(sentence);
             }};
   }
-  void reportNotices() const { notices.report(); }
-  /// Why writing ended the stream, if it did.
-  const Status &status() const { return failure; }
-
-private:
   int take(const float *values, size_t width) {
-    notices.count(values != nullptr);
-    if (file)
-      failure = file->append(values);
-    else
-      output.print(formatVector(values, width, isPlain));
-    ++waiting;
-    return !failure.ok();
-  }
-  int flush() {
+    lines.begin(values != nullptr);
     if (!file)
-      failure = output.flush();
-    warnOfGpu(run);
-    if (!failure.ok())
-      return 1;
-    progress.addLines(waiting);
-    waiting = 0;
-    return 0;
+      lines.end(formatVector(values, width, isPlain));
+    else if (Status status = file->append(values); status.ok())
+      lines.end();
+    else
+      lines.fail(std::move(status));
+    return lines.hasFailed();
   }
-
-  Run &run;
-  const bool isPlain;
-  NpyWriter *file;
-  OutputWriter &output;
-  Progress &progress;
-  LineNotices notices;
-  /// Inputs since the last flush.
-  size_t waiting = 0;
-  Status failure = Status::success();
 };
 } // namespace
 
@@ -101,9 +74,6 @@ Status heddle::writeVectors(Run &run, const RunOptions &options,
   if (Status status = statusOf(heddle_vector_width(session, &width));
       !status.ok())
     return status;
-  if (!options.translates.empty())
-    return Status::error(options.translates, " is for translations, but '",
-                         options.file, "' embeds texts");
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();
@@ -120,15 +90,13 @@ Status heddle::writeVectors(Run &run, const RunOptions &options,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    VectorPrinter printer(run, options.plain, file ? &*file : nullptr, output,
-                          progress);
+    VectorPrinter printer = {StreamPrinter(run, output, progress),
+                             options.plain, file ? &*file : nullptr};
     heddle_source source = input->source();
     heddle_vector_sink sink = printer.sink();
     status = statusOf(heddle_embed_stream(session, &source, &sink));
-    warnOfGpu(run);
-    printer.reportNotices();
-    if (!printer.status().ok())
-      return printer.status();
+    if (Status written = printer.lines.finish(); !written.ok())
+      return written;
   }
   if (status.ok() && file)
     status = file->commit();

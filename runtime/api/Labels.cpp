@@ -1,0 +1,173 @@
+//===- Labels.cpp - Labels of heddle.h ------------------------------------===//
+//
+// A batch is a stream of inputs that are in memory, whose labels stay there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/lines/Labels.h"
+#include "runtime/api/Arguments.h"
+#include "runtime/api/InputSource.h"
+#include "runtime/api/Session.h"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace heddle;
+
+namespace {
+/// The labels of an input, as heddle.h has them.
+struct NamedLabels {
+  NamedLabels() = default;
+  /// A copy of a name would stand elsewhere.
+  NamedLabels(const NamedLabels &) = delete;
+  NamedLabels(NamedLabels &&) = default;
+
+  std::deque<std::string> names;
+  std::vector<heddle_label> labels;
+  bool isSkipped = false;
+
+  const char *keep(std::string_view name) {
+    return names.emplace_back(name).c_str();
+  }
+  /// Not null if the input has an answer, which may be empty.
+  const heddle_label *data() const {
+    static constexpr heddle_label kNone = {};
+    return isSkipped ? nullptr : labels.empty() ? &kNone : labels.data();
+  }
+};
+} // namespace
+
+struct heddle_labels {
+  std::vector<NamedLabels> inputs;
+};
+
+/// The labels of an input; null if it was skipped.
+static NamedLabels nameLabels(const Model &model, Role task,
+                              const std::vector<Label> *labels) {
+  NamedLabels named;
+  named.isSkipped = !labels;
+  if (!labels)
+    return named;
+  const Manifest &manifest = model.manifest();
+  const Tokenizer *tokenizer = model.tokenizer();
+  for (const Label &label : *labels) {
+    heddle_label &result = named.labels.emplace_back();
+    std::string text =
+        task == Role::Fill  ? tokenizer ? tokenizer->decode({label.id}) : ""
+        : task == Role::Tag ? manifest.tag->labels[size_t(label.id)]
+                            : manifest.classify->labels[size_t(label.id)];
+    result.text = named.keep(text);
+    result.text_size = text.size();
+    result.id = label.id;
+    result.score = label.score;
+    result.token = size_t(label.token);
+    if (tokenizer && task != Role::Classify)
+      result.token_name = named.keep(tokenizer->nameOf(label.tokenId));
+    result.first_byte = label.place.bytes.begin;
+    result.last_byte = label.place.bytes.end;
+    result.first_character = label.place.characters.begin;
+    result.last_character = label.place.characters.end;
+  }
+  return named;
+}
+
+/// Labels lines by a task that the model has, of the session's call.
+static Status label(heddle_session &session, Role task,
+                    const LineRunOptions &options, LineSource &source,
+                    const LabelWriter &writer) {
+  LabelOptions wanted = session.values.label;
+  static_cast<TextOptions &>(wanted) = session.textOptions();
+  return labelLines(*session.workers, options, task, wanted, source, writer);
+}
+
+static heddle_status run(Role task, heddle_session *session,
+                         const heddle_input *inputs, size_t count,
+                         heddle_labels **labels) {
+  if (labels)
+    *labels = nullptr;
+  auto gathered = std::make_unique<heddle_labels>();
+  LabelWriter gather = {
+      [&](const std::vector<Label> *found, const std::string &) {
+        gathered->inputs.push_back(nameLabels(*session->model, task, found));
+        return Status::success();
+      },
+      [] { return Status::success(); }};
+  heddle_status status = callOverInputs(
+      session, inputs, count, {{"labels", labels}},
+      [&] { return session->model->checkTask(nameOf(task)); },
+      [&](const LineRunOptions &options, LineSource &lines) {
+        return label(*session, task, options, lines, gather);
+      });
+  if (status == HEDDLE_OK)
+    *labels = gathered.release();
+  return status;
+}
+
+static heddle_status run(Role task, heddle_session *session,
+                         const heddle_source *source,
+                         const heddle_label_sink *sink) {
+  return callOverSource(
+      session, source, sink, sink && sink->labels,
+      [&](const LineRunOptions &options, LineSource &lines) {
+        if (Status status = session->model->checkTask(nameOf(task));
+            !status.ok())
+          return status;
+        SinkCalls calls(*session, sink->context, sink->flush, sink->notice);
+        return label(
+            *session, task, options, lines,
+            {[&](const std::vector<Label> *found, const std::string &notice) {
+               NamedLabels named = nameLabels(*session->model, task, found);
+               return calls.give(notice, [&] {
+                 return sink->labels(sink->context, named.data(),
+                                     named.labels.size());
+               });
+             },
+             [&] { return calls.flush(); }});
+      });
+}
+
+heddle_status heddle_classify(heddle_session *session,
+                              const heddle_input *inputs, size_t count,
+                              heddle_labels **labels) {
+  return run(Role::Classify, session, inputs, count, labels);
+}
+
+heddle_status heddle_tag(heddle_session *session, const heddle_input *inputs,
+                         size_t count, heddle_labels **labels) {
+  return run(Role::Tag, session, inputs, count, labels);
+}
+
+heddle_status heddle_fill(heddle_session *session, const heddle_input *inputs,
+                          size_t count, heddle_labels **labels) {
+  return run(Role::Fill, session, inputs, count, labels);
+}
+
+heddle_status heddle_classify_stream(heddle_session *session,
+                                     const heddle_source *source,
+                                     const heddle_label_sink *sink) {
+  return run(Role::Classify, session, source, sink);
+}
+
+heddle_status heddle_tag_stream(heddle_session *session,
+                                const heddle_source *source,
+                                const heddle_label_sink *sink) {
+  return run(Role::Tag, session, source, sink);
+}
+
+heddle_status heddle_fill_stream(heddle_session *session,
+                                 const heddle_source *source,
+                                 const heddle_label_sink *sink) {
+  return run(Role::Fill, session, source, sink);
+}
+
+const heddle_label *heddle_labels_of(const heddle_labels *labels, size_t input,
+                                     size_t *count) {
+  bool isThere = labels && input < labels->inputs.size();
+  if (count)
+    *count = isThere ? labels->inputs[input].labels.size() : 0;
+  return isThere ? labels->inputs[input].data() : nullptr;
+}
+
+void heddle_labels_free(heddle_labels *labels) { delete labels; }

@@ -1,0 +1,67 @@
+//===- Labels.h - Labels of texts, of tokens and of masks -------*- C++ -*-===//
+//
+// The jobs of classifiers, of taggers and of models that guess masked tokens:
+// each line gets the best labels of one place or of several, with their scores.
+// A guessed token is a label, too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_LINES_LABELS_H
+#define HEDDLE_RUNTIME_LINES_LABELS_H
+
+#include "runtime/Result.h"
+#include "runtime/lines/LineRun.h"
+#include "runtime/lines/Lines.h"
+#include "runtime/lines/TextReading.h"
+#include "runtime/lines/Workers.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// How lines are labelled.
+struct LabelOptions : TextOptions {
+  /// How many labels a place gets at most; absent for all of a text, one of a
+  /// token and kMaskGuesses of a mask.
+  std::optional<int64_t> top;
+};
+
+/// transformers' fill-mask pipeline gives as many.
+inline constexpr int64_t kMaskGuesses = 5;
+
+/// One of the labels of a place.
+struct Label {
+  /// The number of a label, or the id of a token that is guessed.
+  int32_t id;
+  float score;
+  /// The token that it is about, by its number and by its id; the first one for
+  /// labels of a whole text.
+  int32_t token, tokenId;
+  TokenPlace place;
+};
+
+/// Takes the labels of consecutive lines, in order, place by place and the best
+/// ones first, which may be none; null for a line that has failed. `notice` is
+/// what LineAnswer says. Called by one thread at a time, and `flush` behind
+/// what was ready together.
+struct LabelWriter {
+  std::function<Status(const std::vector<Label> *labels,
+                       const std::string &notice)>
+      write;
+  std::function<Status()> flush;
+};
+
+/// Labels each line by a task that the model has: classify, tag or fill. Labels
+/// of a tagger are those of a text's own tokens, or of all tokens if lines are
+/// ids. Errors name the line, or are those of runTask.
+Status labelLines(const Workers &workers, const LineRunOptions &options,
+                  Role task, const LabelOptions &label, LineSource &source,
+                  const LabelWriter &writer);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_LINES_LABELS_H

@@ -1,0 +1,189 @@
+//===- RunLabels.cpp - What heddle-run does with labels -------------------===//
+//
+// A stream of lines becomes JSON objects, or the best labels alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/run/RunLabels.h"
+
+#include "tools/run/AnswerLines.h"
+#include "tools/run/InputLines.h"
+#include "tools/run/StreamPrinter.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace heddle;
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static std::string quote(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    char escape[8];
+    snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
+    if (static_cast<unsigned char>(c) < ' ')
+      quoted += escape;
+    else
+      (quoted += c == '"' || c == '\\' ? "\\" : "") += c;
+  }
+  return quoted + "\"";
+}
+
+/// JSON has no other numbers.
+static std::string numberOf(float value) {
+  return std::isfinite(value) ? formatNumber(value) : "null";
+}
+
+namespace {
+/// The labels of one place, the best one first.
+struct Place {
+  const heddle_label *begin, *end;
+};
+} // namespace
+
+static std::vector<Place> placesOf(const heddle_label *labels, size_t count) {
+  std::vector<Place> places;
+  for (const heddle_label *each = labels; each != labels + count; ++each)
+    if (places.empty() || places.back().begin->token != each->token)
+      places.push_back({each, each + 1});
+    else
+      ++places.back().end;
+  return places;
+}
+
+static std::string textOf(const heddle_label &label) {
+  return quote({label.text, label.text_size});
+}
+
+/// "label": "good", "score": 0.9, and those of others behind it.
+static std::string formatBest(const Place &place, bool wantsAll) {
+  std::string text = "\"label\": " + textOf(*place.begin) +
+                     ", \"score\": " + numberOf(place.begin->score);
+  if (!wantsAll)
+    return text;
+  text += ", \"scores\": {";
+  for (const heddle_label *each = place.begin; each != place.end; ++each)
+    text += (each == place.begin ? "" : ", ") + textOf(*each) + ": " +
+            numberOf(each->score);
+  return text + "}";
+}
+
+/// "token": 1, and where it is of a text.
+static std::string formatPlace(const heddle_label &label) {
+  std::string text = "\"token\": " + std::to_string(label.token);
+  if (label.token_name)
+    text += ", \"name\": " + quote(label.token_name);
+  if (label.last_byte > 0)
+    text += ", \"start\": " + std::to_string(label.first_character) +
+            ", \"end\": " + std::to_string(label.last_character);
+  return text;
+}
+
+static std::string formatFills(const Place &place) {
+  std::string text = "\"fills\": [";
+  for (const heddle_label *each = place.begin; each != place.end; ++each) {
+    text += each == place.begin ? "{" : ", {";
+    if (each->text_size > 0)
+      text += "\"text\": " + textOf(*each) + ", ";
+    text += "\"id\": " + std::to_string(each->id) +
+            ", \"score\": " + numberOf(each->score) + "}";
+  }
+  return text + "]";
+}
+
+/// An object of each place.
+static std::string formatPlaces(const std::string &task,
+                                const std::vector<Place> &places,
+                                bool wantsAll) {
+  bool isTag = task == "tag";
+  std::string text = isTag ? "{\"tags\": [" : "{\"masks\": [";
+  for (size_t i = 0; i < places.size(); ++i)
+    text += std::string(i == 0 ? "" : ", ") + "{" +
+            formatPlace(*places[i].begin) + ", " +
+            (isTag ? formatBest(places[i], wantsAll) : formatFills(places[i])) +
+            "}";
+  return text + "]}\n";
+}
+
+/// The line of a text that was skipped.
+static std::string formatSkipped(const std::string &task, bool isPlain) {
+  return isPlain              ? "\n"
+         : task == "classify" ? "{\"label\": null}\n"
+         : task == "tag"      ? "{\"tags\": null}\n"
+                              : "{\"masks\": null}\n";
+}
+
+static std::string formatPlain(const std::string &task,
+                               const std::vector<Place> &places) {
+  std::string text;
+  for (const Place &place : places) {
+    std::string_view best(place.begin->text, place.begin->text_size);
+    text += text.empty() ? "" : " ";
+    text += best.empty() ? std::to_string(place.begin->id) : oneLine(best);
+    if (task == "classify")
+      text += "\t" + formatNumber(place.begin->score);
+  }
+  return text + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// The stream
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Takes the labels of a stream.
+struct LabelPrinter {
+  StreamPrinter lines;
+  const std::string &task;
+  const RunOptions &options;
+
+  /// Borrows this object.
+  heddle_label_sink sink() {
+    return {this,
+            [](void *context, const heddle_label *labels, size_t count) {
+              static_cast<LabelPrinter *>(context)->print(labels, count);
+              return 0;
+            },
+            [](void *context) {
+              return static_cast<LabelPrinter *>(context)->lines.flush();
+            },
+            [](void *context, size_t, const char *sentence) {
+              static_cast<LabelPrinter *>(context)->lines.notice(sentence);
+            }};
+  }
+  void print(const heddle_label *labels, size_t count) {
+    lines.begin(labels != nullptr);
+    std::vector<Place> places = placesOf(labels, count);
+    lines.end(!labels         ? formatSkipped(task, options.plain)
+              : options.plain ? formatPlain(task, places)
+              : task == "classify"
+                  ? "{" + formatBest(places.front(), /*wantsAll=*/true) + "}\n"
+                  : formatPlaces(task, places, options.top));
+  }
+};
+} // namespace
+
+Status heddle::printLabels(Run &run, const std::string &task,
+                           const RunOptions &options, OutputWriter &output) {
+  auto stream = task == "classify" ? heddle_classify_stream
+                : task == "tag"    ? heddle_tag_stream
+                                   : heddle_fill_stream;
+  Result<InputLines> input = InputLines::open(options.texts);
+  if (!input.ok())
+    return input.status();
+  Status status = Status::success();
+  {
+    Progress progress = Progress::ofLines(options.texts.empty());
+    LabelPrinter printer = {StreamPrinter(run, output, progress), task,
+                            options};
+    heddle_source source = input->source();
+    heddle_label_sink sink = printer.sink();
+    status = statusOf(stream(run.session.get(), &source, &sink));
+    if (Status written = printer.lines.finish(); !written.ok())
+      return written;
+  }
+  return status.ok() ? reportRun(run, options) : status;
+}
