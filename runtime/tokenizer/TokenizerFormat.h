@@ -402,10 +402,13 @@ static_assert(sizeof(JoinStep) == 20);
 /// text. kUnmarkEnds: the first text becomes a space, in the last piece
 /// nothing. kReplacePattern: matches of a pattern, the first text, become the
 /// second one. kDropRepeats: of equal texts beside each other one is left.
-/// kDropEmpty: empty ones go.
+/// kDropEmpty: empty ones go. kRepairEach: what is not well-formed UTF-8
+/// becomes U+FFFD. kStripEach: white space goes from the ends, as Python strips
+/// it.
 inline constexpr uint32_t kReplaceText = 1, kSpellBytes = 2, kFuseAll = 3,
                           kStripEnds = 4, kUnmarkSpaces = 5, kUnmarkEnds = 6,
-                          kReplacePattern = 7, kDropRepeats = 8, kDropEmpty = 9;
+                          kReplacePattern = 7, kDropRepeats = 8, kDropEmpty = 9,
+                          kRepairEach = 10, kStripEach = 11;
 
 /// Joins the bytes of texts and repairs them. No table.
 inline constexpr uint32_t kJoinBytes = 67;

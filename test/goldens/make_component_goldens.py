@@ -372,6 +372,13 @@ def rare_components(marks):
         ),
         marks,
     )
+    yield "bytes-replaced", make(
+        byte_pairs(),
+        None,
+        p.ByteLevel(False),
+        d.Sequence([d.ByteLevel(), d.Replace(Regex("[aeiou ]+"), "é"), d.Strip("é", 1, 0)]),
+        marks,
+    )
 
 
 def write(name, value):

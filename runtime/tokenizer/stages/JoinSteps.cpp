@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/AddedTokens.h"
 #include "runtime/tokenizer/TextPattern.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "runtime/tokenizer/Utf8.h"
@@ -129,6 +130,11 @@ static std::string change(const Step &step, const Texts &texts, size_t i) {
     return stripped(texts[i], step);
   case format::kUnmarkSpaces:
     return replaced(texts[i], step.first, i ? " " : step.second);
+  case format::kRepairEach:
+    return repairUtf8(texts[i]);
+  case format::kStripEach:
+    return std::string(stripLeft(stripRight(texts[i], /*isPython=*/true),
+                                 /*isPython=*/true));
   default: // kUnmarkEnds
     return replaced(texts[i], step.first, i + 1 < texts.size() ? " " : "");
   }
@@ -138,9 +144,9 @@ std::string JoinSteps::join(const std::vector<int32_t> &ids,
                             const TokenNames &names) const {
   Texts texts;
   for (int32_t id : ids)
-    if (std::string_view text = names.nameOf(id);
-        !text.empty() && !names.isSpecial(id))
-      texts.emplace_back(text);
+    if (names.pieces.has(id) && !names.pieces.text(id).empty() &&
+        !names.isSpecial(id))
+      texts.emplace_back(names.pieces.text(id));
   for (const Step &step : steps) {
     if (step.form.kind == format::kSpellBytes) {
       texts = spellBytes(std::move(texts));
@@ -160,13 +166,14 @@ std::string JoinSteps::join(const std::vector<int32_t> &ids,
 }
 
 static bool isKnown(uint32_t kind) {
-  return kind >= format::kReplaceText && kind <= format::kDropEmpty;
+  return kind >= format::kReplaceText && kind <= format::kStripEach;
 }
 
 /// Whether a step does something to a text that it names.
 static bool hasText(uint32_t kind) {
   return kind != format::kSpellBytes && kind != format::kFuseAll &&
-         kind != format::kDropRepeats && kind != format::kDropEmpty;
+         kind != format::kDropRepeats && kind != format::kDropEmpty &&
+         kind != format::kRepairEach && kind != format::kStripEach;
 }
 
 stages::MadeJoiner stages::makeJoinSteps(std::string_view table) {

@@ -1,7 +1,7 @@
 //===- Decoders.cpp - Decoders of tokenizer.json --------------------------===//
 //
 // A decoder, or each part of a sequence, is a step that makes texts of texts.
-// Two kinds have a stage of their own: bytes, and words.
+// Two kinds have a stage of their own if they stand alone: bytes, and words.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,11 @@ namespace {
 class JoinSteps {
 public:
   Error add(Component component);
+  /// White space at the ends of the whole text.
+  void addStripping() {
+    push(format::kFuseAll);
+    push(format::kStripEach);
+  }
   void addTo(StageList &stages) const;
 
 private:
@@ -157,9 +162,15 @@ Error JoinSteps::add(Component component) {
     push(type == "Fuse" ? format::kFuseAll : format::kSpellBytes);
     return component.finish();
   }
+  // The texts of pieces are bytes already, which other steps would not see.
+  if (type == "ByteLevel" && steps.empty()) {
+    push(format::kFuseAll);
+    push(format::kRepairEach);
+    return Error::success();
+  }
   return component.refuse("BPEDecoder, ByteFallback, CTC, Fuse, Metaspace, "
-                          "Replace, Sequence, Strip; ByteLevel, WordPiece "
-                          "alone");
+                          "Replace, Sequence, Strip; ByteLevel in front of "
+                          "all; WordPiece alone");
 }
 
 static void addWords(bool cleansUp, StringRef mark, StageList &stages) {
@@ -168,13 +179,13 @@ static void addWords(bool cleansUp, StringRef mark, StageList &stages) {
                    mark);
 }
 
-Error addDecoder(Component component, StageList &stages) {
+Error addDecoder(Component component, bool stripsText, StageList &stages) {
   StringRef type = component.type();
-  if (type == "ByteLevel") {
+  if (type == "ByteLevel" && !stripsText) {
     stages.add(format::kJoinBytes, format::kUsedToJoin);
     return Error::success();
   }
-  if (type == "WordPiece") {
+  if (type == "WordPiece" && !stripsText) {
     std::string mark = component.text("prefix", "##");
     bool cleansUp = component.boolean("cleanup", true);
     if (Error error = component.finish())
@@ -185,6 +196,8 @@ Error addDecoder(Component component, StageList &stages) {
   JoinSteps steps;
   if (Error error = steps.add(component))
     return error;
+  if (stripsText)
+    steps.addStripping();
   steps.addTo(stages);
   return Error::success();
 }

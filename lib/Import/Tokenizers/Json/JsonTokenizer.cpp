@@ -206,7 +206,7 @@ static Error addStages(const JsonTokenizerInput &input,
   stages.add(format::kTexts, format::kUsedToJoin,
              joinsBytes ? buildByteTexts(texts) : buildPieceTexts(texts));
   if (decoder)
-    return addDecoder({*decoder, "decoder"}, stages);
+    return addDecoder({*decoder, "decoder"}, input.stripsText, stages);
   addPlainDecoder(stages);
   return Error::success();
 }

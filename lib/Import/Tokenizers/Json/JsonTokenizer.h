@@ -31,6 +31,8 @@ struct JsonTokenizerInput {
   TokenizerLanguages languages = {};
   /// Whether the class drops the added tokens of other files.
   bool dropsAdded = false;
+  /// Whether the class strips white space from the ends of joined text.
+  bool stripsText = false;
 };
 
 /// What is not supported is an UnsupportedTokenizer.

@@ -41,7 +41,8 @@ bool mayCutBytes(const llvm::json::Object &model, const ModelPieces &pieces);
 llvm::Error addModel(Component component, const llvm::json::Object &model,
                      const ModelPieces &pieces, llvm::StringRef path,
                      bool isOfBytes, StageList &stages);
-llvm::Error addDecoder(Component component, StageList &stages);
+/// `stripsText` if white space goes from the ends of joined text.
+llvm::Error addDecoder(Component component, bool stripsText, StageList &stages);
 /// Without a decoder: tokens stand apart.
 void addPlainDecoder(StageList &stages);
 
