@@ -79,6 +79,9 @@ TextTemplate::buildIds(const std::vector<Piece> &text,
   return ids;
 }
 
+/// Names the byte of a space where bytes are characters.
+static constexpr char32_t kByteSpace = 0x120;
+
 namespace {
 /// How many characters at a token's ends are white space.
 struct Margins {
@@ -87,7 +90,8 @@ struct Margins {
 } // namespace
 
 /// `covered` is the text that the token stands for: all of it counts for an
-/// added token, spaces of its own for a piece of bytes.
+/// added token, with the character that names the byte of a space; spaces of
+/// its own for a piece of bytes.
 static Margins marginsOf(int32_t id, const TokenNames &names,
                          std::string_view covered) {
   if (names.addedText(id).empty()) {
@@ -98,7 +102,8 @@ static Margins marginsOf(int32_t id, const TokenNames &names,
   Margins margins = {0, 0};
   bool isStart = true;
   while (!covered.empty()) {
-    bool isWhite = isSpace(takeCodePoint(covered).value);
+    char32_t character = takeCodePoint(covered).value;
+    bool isWhite = isSpace(character) || character == kByteSpace;
     isStart &= isWhite;
     margins.left += isStart;
     margins.right = isWhite ? margins.right + 1 : 0;
@@ -120,8 +125,9 @@ void TextTemplate::trim(std::string_view text, const TokenNames &names,
     auto [left, right] =
         marginsOf(token.id, names, text.substr(begin, end - begin));
     bool isFirst = &token == tokens.data() || begin == 0;
-    if (left && isFirst && (flags & format::kSparesFirstSpace))
-      --left;
+    // Of several spaces a stage has added none.
+    if (left == 1 && isFirst && (flags & format::kSparesFirstSpace))
+      left = 0;
     // Whole characters are taken, of which a piece may be a part.
     while (left + right && isInside(text, end))
       ++end;

@@ -439,7 +439,7 @@ struct TemplateHeader {
 };
 static_assert(sizeof(TemplateHeader) == 16);
 /// Flags: white space at the ends of a token is none of the text that it stands
-/// for; but for one space, which a stage may have added, at the start of a
+/// for; but for a lone space, which a stage may have added, at the start of a
 /// text.
 inline constexpr uint32_t kTrimsRanges = 1, kSparesFirstSpace = 2;
 struct TemplateItem {

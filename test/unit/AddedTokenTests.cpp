@@ -185,14 +185,18 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   EXPECT_EQ(reasonOf(folder), "none");
   const std::string supported =
       " (supported: AlbertTokenizer, BartTokenizer, BarthezTokenizer, "
-      "BertTokenizer, BigBirdTokenizer, CamembertTokenizer, "
-      "CodeLlamaTokenizer, CohereTokenizer, DebertaV2Tokenizer, "
+      "BertTokenizer, BigBirdTokenizer, BlenderbotTokenizer, CLIPTokenizer, "
+      "CamembertTokenizer, "
+      "CodeGenTokenizer, CodeLlamaTokenizer, CohereTokenizer, "
+      "DebertaTokenizer, DebertaV2Tokenizer, "
       "DistilBertTokenizer, ElectraTokenizer, "
-      "FNetTokenizer, GPTNeoXTokenizer, GemmaTokenizer, LEDTokenizer, "
+      "FNetTokenizer, GPT2Tokenizer, GPTNeoXTokenizer, GemmaTokenizer, "
+      "LEDTokenizer, "
       "LlamaTokenizer, LongformerTokenizer, MBart50Tokenizer, "
       "MBartTokenizer, MPNetTokenizer, MarianTokenizer, MobileBertTokenizer, "
       "MvpTokenizer, NllbTokenizer, PegasusTokenizer, PreTrainedTokenizer, "
-      "ReformerTokenizer, RemBertTokenizer, RobertaTokenizer, T5Tokenizer, "
+      "Qwen2Tokenizer, ReformerTokenizer, RemBertTokenizer, "
+      "RobertaTokenizer, T5Tokenizer, "
       "XGLMTokenizer, XLMRobertaTokenizer, XLNetTokenizer; "
       "others with tokenizer.json, but for SeamlessM4TTokenizer)";
   folder.write("config.json", R"({"tokenizer_class": "PhobertTokenizer"})");

@@ -29,28 +29,6 @@ llvm::json::Value readGolden(const std::string &name) {
   return parsed ? *parsed : llvm::json::Value(nullptr);
 }
 
-/// The characters that each range of bytes of a text has, from where to where.
-class CharacterRanges {
-public:
-  explicit CharacterRanges(const std::string &text) {
-    for (char byte : text)
-      characters.push_back((characters.empty() ? -1 : characters.back()) +
-                           ((byte & 0xC0) != 0x80));
-  }
-
-  void append(TextRange range, std::vector<int64_t> &numbers) const {
-    auto [begin, end] = range;
-    numbers.push_back(begin < characters.size() ? characters[begin]
-                      : characters.empty()      ? 0
-                                                : characters.back() + 1);
-    numbers.push_back(end ? characters[end - 1] + 1 : 0);
-  }
-
-private:
-  /// The number of the character that each byte is one of.
-  std::vector<int64_t> characters;
-};
-
 /// A folder with a tokenizer.json alone.
 llvm::Expected<ImportedTokenizer> importWhole(const std::string &json) {
   TemporaryFolder folder;
@@ -356,6 +334,9 @@ TEST_F(WordPieceFolder, OfVocabTxt) {
   EXPECT_EQ(idsWith(R"({"cls_token": "[SEP]", "unk_token": "[PAD]"})",
                     "ElectraTokenizer"),
             (Ids{3, 5, 7, 5, 11, 4, 3}));
+  // A special token that the class has none of by default.
+  EXPECT_EQ(idsWith(R"({"bos_token": "\u00c9A"})", "BertTokenizer"),
+            (Ids{2, 18, 5, 11, 4, 3}));
   EXPECT_EQ(idsWith(R"({"tokenizer_class": "MPNetTokenizerFast"})", ""),
             (Ids{14, 5, 7, 5, 11, 1, 1, 1, 15}));
   folder.write("vocab.txt", "[PAD]\n\xFF\n");
@@ -391,13 +372,14 @@ TEST(LanguageModelFolder, TokensAroundATextFollowFlags) {
     "model": {"type": "BPE", "unk_token": "<unk>", "merges": [], "vocab":
       {"<unk>": 0, "<s>": 1, "</s>": 2, "a": 3, "<bos>": 4, "<eos>": 5,
        "<pad>": 6, "<|endoftext|>": 7}}})");
-  auto idsWith = [&](const char *name, const std::string &config) {
+  auto idsWith = [&](const char *name, const std::string &config,
+                     const char *text = "a") {
     folder.write("tokenizer_config.json", config);
     auto imported = readFolderTokenizer(folder.path(), name, 8);
     EXPECT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
-    LoadedTokenizer tokenizer(*imported, 8);
+    LoadedTokenizer tokenizer(*imported, 9);
     EXPECT_TRUE(bool(tokenizer)) << tokenizer.message();
-    return tokenizer.encode("a");
+    return tokenizer.encode(text);
   };
   EXPECT_EQ(idsWith("LlamaTokenizer", "{}"), (Ids{1, 3}));
   EXPECT_EQ(idsWith("LlamaTokenizer",
@@ -412,6 +394,8 @@ TEST(LanguageModelFolder, TokensAroundATextFollowFlags) {
   EXPECT_EQ(idsWith("GPTNeoXTokenizer", "{}"), (Ids{3}));
   EXPECT_EQ(idsWith("GPTNeoXTokenizer", R"({"add_bos_token": true})"),
             (Ids{7, 3}));
+  EXPECT_EQ(idsWith("GPTNeoXTokenizer", R"({"pad_token": "aa"})", "aaa"),
+            (Ids{8, 3}));
   folder.write("tokenizer_config.json", R"({"add_prefix_space": false})");
   auto refused = readFolderTokenizer(folder.path(), "LlamaTokenizer", 8);
   ASSERT_TRUE(bool(refused));

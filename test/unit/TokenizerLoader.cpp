@@ -45,3 +45,18 @@ std::vector<int32_t> LoadedTokenizer::encode(std::string_view text) const {
   EXPECT_TRUE(ids.ok());
   return ids.ok() ? *ids : std::vector<int32_t>();
 }
+
+CharacterRanges::CharacterRanges(const std::string &text) {
+  for (char byte : text)
+    characters.push_back((characters.empty() ? -1 : characters.back()) +
+                         ((byte & 0xC0) != 0x80));
+}
+
+void CharacterRanges::append(TextRange range,
+                             std::vector<int64_t> &numbers) const {
+  auto [begin, end] = range;
+  numbers.push_back(begin < characters.size() ? characters[begin]
+                    : characters.empty()      ? 0
+                                              : characters.back() + 1);
+  numbers.push_back(end ? characters[end - 1] + 1 : 0);
+}

@@ -29,6 +29,18 @@ private:
   std::string sentence;
 };
 
+/// The characters that each range of bytes of a text has, from where to where.
+class CharacterRanges {
+public:
+  explicit CharacterRanges(const std::string &text);
+
+  void append(TextRange range, std::vector<int64_t> &numbers) const;
+
+private:
+  /// The number of the character that each byte is one of.
+  std::vector<int64_t> characters;
+};
+
 } // namespace heddle::test
 
 #endif // HEDDLE_TEST_UNIT_TOKENIZERLOADER_H

@@ -1,8 +1,8 @@
 //===- ByteLevelTokenizer.h - Reads byte pairs of a folder ------*- C++ -*-===//
 //
-// BART's tokenizer: `tokenizer.json`, or `vocab.json` and `merges.txt`, and
-// what the other files of a folder say of added tokens. As in transformers the
-// first counts if there are both.
+// Tokenizers with `tokenizer.json`, or `vocab.json` and `merges.txt`, and what
+// the other files of a folder say of added tokens. As in transformers the first
+// counts if there are both. A folder with none of the files has no tokenizer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,10 +14,33 @@
 
 namespace heddle {
 
-/// The byte-level tokenizer of a folder, whose model has `vocabulary` ids. A
-/// folder with none of the files has none.
+/// BART's and RoBERTa's.
 llvm::Expected<ImportedTokenizer>
 readByteLevelTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// The one of Blenderbot: nothing in front of a text.
+llvm::Expected<ImportedTokenizer>
+readBlenderbotTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// The one of DeBERTa (not of its second version).
+llvm::Expected<ImportedTokenizer>
+readDebertaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// The one of CodeGen, which puts nothing around a text.
+llvm::Expected<ImportedTokenizer>
+readCodeGenTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// The one of GPT-2, which puts nothing around a text unless a file says it.
+llvm::Expected<ImportedTokenizer> readGpt2Tokenizer(const TokenizerFiles &files,
+                                                    int64_t vocabulary);
+
+/// The one of Qwen2: another pattern, behind NFC.
+llvm::Expected<ImportedTokenizer>
+readQwen2Tokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// The one of CLIP: small letters, in pieces that a mark ends words with.
+llvm::Expected<ImportedTokenizer> readClipTokenizer(const TokenizerFiles &files,
+                                                    int64_t vocabulary);
 
 /// The tokenizer of `tokenizer.json` as it stands there, of any kind; a folder
 /// without the file has none.

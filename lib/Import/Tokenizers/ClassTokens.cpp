@@ -30,16 +30,16 @@ static SpecialToken makeDefault(const DefaultToken &token, bool isConverted) {
 }
 
 std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
-                                      ArrayRef<DefaultToken> tokens,
-                                      bool isKnown) {
+                                      ArrayRef<DefaultToken> tokens) {
   std::vector<SpecialToken> special;
-  for (const DefaultToken &each : tokens) {
-    SpecialToken byDefault{each.text.str(), std::nullopt};
-    if (isKnown)
-      byDefault = makeDefault(each, /*isConverted=*/!files.whole);
-    else if (!files.special.count(each.field.str()))
-      continue;
-    if (std::optional<SpecialToken> token = files.find(each.field, byDefault))
+  for (StringRef field : kSpecialFields) {
+    const DefaultToken *known = find_if(
+        tokens, [&](const DefaultToken &each) { return each.field == field; });
+    SpecialToken byDefault;
+    if (known != tokens.end())
+      byDefault = makeDefault(*known, /*isConverted=*/!files.whole);
+    if (std::optional<SpecialToken> token = files.find(field, byDefault);
+        token && !token->content.empty())
       appendSpecial(*token, special);
   }
   appendOthers(files, special);
@@ -59,14 +59,15 @@ json::Object buildTemplate(ArrayRef<ClassItem> single,
   json::Object known;
   auto build = [&](ArrayRef<ClassItem> list) {
     json::Array items;
-    for (const auto &[text, type] : list) {
+    for (const auto &[text, type, number] : list) {
       bool isText = text == kTextA || text == kTextB;
       json::Object item{{"id", isText ? text.substr(1) : text},
                         {"type_id", type}};
       items.push_back(json::Object{
           {isText ? "Sequence" : "SpecialToken", std::move(item)}});
       if (!isText)
-        known[text] = json::Object{{"ids", json::Array{nullptr}}};
+        known[text] = json::Object{
+            {"ids", json::Array{number ? json::Value(*number) : nullptr}}};
     }
     return items;
   };

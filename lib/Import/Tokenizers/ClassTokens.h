@@ -8,7 +8,8 @@
 
 namespace heddle {
 
-/// A special token that a class of transformers has if no file names one.
+/// A special token that a class of transformers has if no file names one; an
+/// empty text is none, and says what form the text of a file has.
 struct DefaultToken {
   llvm::StringLiteral field, text;
   /// What the class gives to the library: a text, an object (AddedToken), or an
@@ -22,11 +23,10 @@ struct DefaultToken {
   Normalized normalized = Normalized::Always;
 };
 
-/// The special tokens of a class, in its order; those of a class that is not
-/// known are the ones of these fields that files name.
+/// The special tokens of a class that has these by default, and those that
+/// files name.
 std::vector<SpecialToken> listSpecial(const TokenizerFiles &files,
-                                      llvm::ArrayRef<DefaultToken> tokens,
-                                      bool isKnown = true);
+                                      llvm::ArrayRef<DefaultToken> tokens);
 
 /// The text of one of them.
 std::string textOf(const TokenizerFiles &files,
@@ -36,11 +36,12 @@ std::string textOf(const TokenizerFiles &files,
 struct ClassItem {
   std::string text;
   int64_t type = 0;
+  /// Of a token: its id, if it is not the one that the vocabulary has.
+  std::optional<int64_t> id = std::nullopt;
 };
 inline constexpr llvm::StringLiteral kTextA = "$A", kTextB = "$B";
 
-/// TemplateProcessing of these items; the ids of tokens are those that the
-/// vocabulary has.
+/// TemplateProcessing of these items.
 llvm::json::Object buildTemplate(llvm::ArrayRef<ClassItem> single,
                                  llvm::ArrayRef<ClassItem> pair);
 

@@ -25,11 +25,6 @@ namespace heddle {
 
 char UnsupportedTokenizer::ID;
 
-/// SPECIAL_TOKENS_ATTRIBUTES without `additional_special_tokens`.
-static constexpr StringLiteral kFields[] = {
-    "bos_token", "eos_token", "unk_token", "sep_token",
-    "pad_token", "cls_token", "mask_token"};
-
 Error refuseTokenizerField(StringRef path, const Twine &field,
                            const json::Value &value, const Twine &supported) {
   return make_error<UnsupportedTokenizer>(
@@ -149,7 +144,7 @@ static Expected<SpecialToken> readSpecial(const json::Value &value,
 /// Reads the fields of special tokens of one file.
 static Error readSpecialFields(const json::Object &object, StringRef path,
                                TokenizerFiles &files) {
-  for (StringRef field : kFields) {
+  for (StringRef field : kSpecialFields) {
     const json::Value *value = object.get(field);
     if (!value)
       continue;

@@ -69,6 +69,11 @@ struct SpecialToken {
   std::optional<AddedTokenForm> form;
 };
 
+/// SPECIAL_TOKENS_ATTRIBUTES without `additional_special_tokens`, in its order.
+inline constexpr llvm::StringLiteral kSpecialFields[] = {
+    "bos_token", "eos_token", "unk_token", "sep_token",
+    "pad_token", "cls_token", "mask_token"};
+
 struct TokenizerFiles {
   std::string folder;
   /// The class that tokenizer_config.json names, or else config.json, without

@@ -80,9 +80,8 @@ static Expected<json::Object> convertVocabulary(const TokenizerFiles &files,
     std::string piece = line.rtrim('\r').str();
     if (!json::isUTF8(piece))
       return makeError("'" + path + "' has no UTF-8 in line " + Twine(id + 1));
-    // No word is an empty piece.
-    if (!piece.empty())
-      ids[piece] = id;
+    // An empty one counts, too: added tokens are numbered behind all.
+    ids[piece] = id;
   }
   auto tokenOf = [&](StringRef field) {
     return textOf(files, traits.tokens, field);
