@@ -94,7 +94,8 @@ class Transformer_Enum<EnumAttrInfo cases, string mnemonic>
 def Transformer_ShorteningCases : Transformer_Cases<"Shortening", [
     I32EnumAttrCase<"Quantize", 0, "quantize">,
     I32EnumAttrCase<"Round", 1, "round">,
-    I32EnumAttrCase<"RoundToF16", 2, "round_to_f16">
+    I32EnumAttrCase<"RoundToF16", 2, "round_to_f16">,
+    I32EnumAttrCase<"QuantizeRotated", 3, "quantize_rotated">
   ]>;
 def Transformer_Shortening : Transformer_Enum<Transformer_ShorteningCases, "shortening"> {
   let summary = "how vectors get fewer bits";

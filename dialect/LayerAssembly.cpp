@@ -145,7 +145,11 @@ ParseResult heddle::parseAlso(OpAsmParser &parser, ShorteningAttr &also,
     return success();
   if (parseKind(parser, also, "quantize or round"))
     return failure();
-  if (also.getValue() == Shortening::Quantize)
+  if (also.getValue() == Shortening::Quantize &&
+      succeeded(parser.parseOptionalKeyword("rotated")))
+    also =
+        ShorteningAttr::get(parser.getContext(), Shortening::QuantizeRotated);
+  if (isQuantized(also.getValue()))
     return failed(parser.parseOptionalLParen())
                ? success()
                : failure(parseOperand(parser, multiplier) ||
@@ -169,6 +173,8 @@ void heddle::printAlso(OpAsmPrinter &printer, Operation *, ShorteningAttr also,
     return printTypeBehindRound(printer, rounded);
   }
   printer << " also quantize";
+  if (also.getValue() == Shortening::QuantizeRotated)
+    printer << " rotated";
   if (multiplier)
     printer << "(" << multiplier << ")";
 }

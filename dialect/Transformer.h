@@ -82,6 +82,17 @@ mlir::Type roundedType(mlir::MLIRContext *context,
                        std::optional<Shortening> also);
 Shortening roundingTo(mlir::Type type);
 
+/// The largest block of rotated vectors: it stays in registers.
+inline constexpr int64_t kMostRotated = 128;
+/// The block of vectors of that width, a power of two: see QuantizeOp.
+int64_t rotationOf(int64_t width);
+/// Whether an element of a block changes its sign before it is added.
+bool isNegatedByRotation(int64_t element);
+/// Whether `also` quantises vectors, rotated or as they are.
+inline bool isQuantized(std::optional<Shortening> also) {
+  return also == Shortening::Quantize || also == Shortening::QuantizeRotated;
+}
+
 /// Whether a weight stands in panels, as `parameter` says: on memrefs only.
 inline bool isPacked(mlir::Value weight) {
   auto type = llvm::dyn_cast<mlir::MemRefType>(weight.getType());

@@ -179,6 +179,7 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::AsRowI8:
   case Derivation::AsBF16:
   case Derivation::AsF16:
+  case Derivation::Rotated:
     return type;
   case Derivation::RelativeBuckets:
     return areBuckets(sizes, type.getDimSize(0))

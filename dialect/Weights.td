@@ -53,7 +53,8 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"AsBF16", 14, "as_bf16">,
     I32EnumAttrCase<"AsF16", 15, "as_f16">,
     I32EnumAttrCase<"One", 16, "one">,
-    I32EnumAttrCase<"RelativeBuckets", 17, "relative_buckets">
+    I32EnumAttrCase<"RelativeBuckets", 17, "relative_buckets">,
+    I32EnumAttrCase<"Rotated", 18, "rotated">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -79,6 +80,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
     | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
+    | `rotated of [w]` | f32, as w | R^T w / b, R and b of vectors of as many elements as w has rows: see `quantize` |
     | `rounded`, `rounded_to_f16 of [w]` | bf16, f16, as w | w as `round` has it |
     | `as_column_i8`, `as_row_i8 of [w]` | f32, as w | column_integers * column_scales, or of rows |
     | `as_bf16`, `as_f16 of [w]` | f32, as w | the numbers that `rounded`, `rounded_to_f16` make |

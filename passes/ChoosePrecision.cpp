@@ -49,6 +49,8 @@ struct ShortWeight {
   /// vector has a scale of its own.
   ParameterOp inputMultiplier = {};
   IntegerAttr shift = {};
+  /// Of integers that are those of rotated vectors.
+  bool isRotated = false;
 };
 
 struct ChoosePrecision
@@ -120,7 +122,10 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
   if (precision != Precision::Int8)
     return {precision, round(weight, precision)};
   bool byColumns = outputs == Outputs::Columns;
-  if (!isStoredQuantised(weight))
+  if (!isStoredQuantised(weight)) {
+    bool isRotated = rotated && byColumns;
+    if (isRotated)
+      weight = parameters->derive(Derivation::Rotated, weight);
     return {Precision::Int8,
             parameters->derive(byColumns ? Derivation::ColumnIntegers
                                          : Derivation::RowIntegers,
@@ -128,7 +133,11 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
             parameters->derive(byColumns ? Derivation::ColumnScales
                                          : Derivation::RowScales,
                                weight),
-            bias};
+            bias,
+            /*inputMultiplier=*/{},
+            /*shift=*/{},
+            isRotated};
+  }
   int64_t length = weight.getTensorType().getDimSize(byColumns ? 1 : 0);
   ParameterOp integers = parameters->integers(weight);
   ShortWeight result{
@@ -151,6 +160,8 @@ ShortVector ChoosePrecision::shorten(Value vectors, ShortWeight weight) {
   Attribute key = UnitAttr::get(&getContext());
   if (Type type = shortFloatOf(weight.precision, &getContext()))
     key = TypeAttr::get(type);
+  if (weight.isRotated)
+    key = StringAttr::get(&getContext(), "rotated");
   // Weights of one layer often have equal multipliers.
   if (weight.inputMultiplier) {
     ParameterOp integers = weight.inputMultiplier.getPartOps().front();
@@ -174,7 +185,7 @@ void ChoosePrecision::buildShort(ShortVector &result, Value vectors,
   }
   auto op = QuantizeOp::create(builder, vectors.getLoc(), vectors,
                                read(builder, weight.inputMultiplier),
-                               /*destinations=*/ValueRange());
+                               /*destinations=*/ValueRange(), weight.isRotated);
   result.elements = op.getOutputs().front();
   if (!weight.inputMultiplier)
     result.scales = op.getOutputs().back();
@@ -187,6 +198,8 @@ void ChoosePrecision::report(Operation *op, ShortWeight weight) {
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
                         : "each vector and each output with a scale of its own";
+  if (weight.isRotated)
+    how += ", vectors rotated";
   reportFused(kPass, op, nameOf(op) + " multiplies int8, " + how);
 }
 

@@ -30,6 +30,11 @@ private:
   ParameterOp fakeWeight(ParameterOp weight, Precision precision,
                          Derivation ofIntegers);
   Value fakeInput(LinearOp op, ParameterOp weight, Precision precision);
+  /// Whether vectors that a linear multiplies are rotated, and its weight is.
+  bool rotates(ParameterOp weight, Precision precision) {
+    return rotated && precision == Precision::Int8 &&
+           !isStoredQuantised(weight);
+  }
 
   std::optional<MadeParameters> parameters;
   std::optional<PrecisionRules> rules;
@@ -46,7 +51,11 @@ static bool isMatrix(ParameterOp parameter) {
 /// already.
 ParameterOp FakeQuantize::fakeWeight(ParameterOp weight, Precision precision,
                                      Derivation ofIntegers) {
-  if (!on || (precision == Precision::Int8 && isStoredQuantised(weight)))
+  if (rotates(weight, precision) && ofIntegers == Derivation::AsColumnI8)
+    weight = parameters->derive(Derivation::Rotated, weight);
+  else if (precision == Precision::Int8 && isStoredQuantised(weight))
+    return parameters->concatenate(weight);
+  if (!on)
     return parameters->concatenate(weight);
   Derivation derivation = precision == Precision::BF16  ? Derivation::AsBF16
                           : precision == Precision::F16 ? Derivation::AsF16
@@ -71,7 +80,8 @@ Value FakeQuantize::fakeInput(LinearOp op, ParameterOp weight,
   return FakeQuantizeOp::create(builder, op.getLoc(), op.getInput(), multiplier,
                                 MadeParameters::read(builder, isOn),
                                 /*destination=*/Value(),
-                                type ? type : Type(builder.getI8Type()))
+                                type ? type : Type(builder.getI8Type()),
+                                rotates(weight, precision))
       .getOutput();
 }
 

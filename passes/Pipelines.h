@@ -32,6 +32,8 @@ struct ModelOptions {
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.
   std::vector<std::string> keep;
+  /// Whether int8 rotates vectors, for what no search stands behind: see there.
+  bool rotated = false;
   /// Of a model that --calibrate measures: products stay in f32, of factors
   /// that are rounded to those types if this is true; see FakeQuantizePass.
   std::optional<bool> fakeQuantize;

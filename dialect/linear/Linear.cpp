@@ -264,7 +264,7 @@ void FfnOp::build(OpBuilder &builder, OperationState &state,
         spec.weight1Scales, spec.bias1, spec.weight2, spec.weight2Scales,
         spec.bias2, spec.multiplier, spec.residual, spec.gamma, spec.beta,
         spec.alsoMultiplier, spec.destinations, spec.shift, spec.activation,
-        spec.norm, spec.epsilon, spec.also);
+        spec.norm, spec.epsilon, spec.also, spec.isRotated);
 }
 
 LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -318,6 +318,8 @@ LogicalResult FfnOp::verify() {
   if (getMultiplier() &&
       failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
     return failure();
+  if (getRotated() && !scalesHidden())
+    return emitOpError("rotates hidden vectors and expects scales of them");
   return verifyRowDestinations(*this, shape, Float32Type::get(getContext()));
 }
 

@@ -133,7 +133,7 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
     x, W1 and W2 of i8, bf16 or f16 are multiplied as in `linear`, with one
     `shift`. The hidden vector gets the type of W2. With short floats, it is rounded
     as by `round`. With i8, it is quantised as by `quantize`: with a scale of its
-    own or, if `quantize` is given, by that multiplier [1].
+    own, `rotated` or not, or, if `quantize` is given, by that multiplier [1].
 
     ```mlir
     %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(gelu) residual(%x)
@@ -150,8 +150,8 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
     - (C4) hidden is at most 32,768: the hidden vectors of a tile of rows, 1 MB
       then, lie on the stack. Wider ones are two linears.
     - (C5) both products are as in linear's (C7) and `shift` as in (C8); the
-      multiplier has one value and stands with i8 only. The result is f32, and
-      with `also` it is in fewer bits, too.
+      multiplier has one value and stands with i8 only, `rotated` with scales
+      only. The result is f32, and with `also` it is in fewer bits, too.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
@@ -171,12 +171,13 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon,
-                       OptionalAttr<Transformer_Shortening>:$also);
+                       OptionalAttr<Transformer_Shortening>:$also,
+                       UnitAttr:$rotated);
   let assemblyFormat = [{
     $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
         `,` custom<FfnWeights>($weight1, $weight1_scales, $bias1,
                                $weight2, $weight2_scales, $bias2)
-        (`quantize` `(` $multiplier^ `)`)?
+        (`quantize` `(` $multiplier^ `)`)? (`rotated` $rotated^)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
         `` custom<Also>($also, $also_multiplier)

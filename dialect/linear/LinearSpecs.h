@@ -41,6 +41,8 @@ struct FfnSpec {
   NormKindAttr norm;
   mlir::FloatAttr epsilon;
   ShorteningAttr also;
+  /// Of the hidden vector.
+  bool isRotated = false;
 };
 
 /// What all tiles of a linear read and write: x W + b with its epilogue, that

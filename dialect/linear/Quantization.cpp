@@ -7,6 +7,7 @@
 
 #include "dialect/LayerChecks.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -47,6 +48,14 @@ Type heddle::roundedType(MLIRContext *context, std::optional<Shortening> also) {
   if (also == Shortening::RoundToF16)
     return Float16Type::get(context);
   return Type();
+}
+
+int64_t heddle::rotationOf(int64_t width) {
+  return std::min(kMostRotated, width & -width);
+}
+
+bool heddle::isNegatedByRotation(int64_t element) {
+  return llvm::popcount(uint64_t(element & (element >> 1))) % 2 != 0;
 }
 
 Shortening heddle::roundingTo(Type type) {
@@ -121,6 +130,8 @@ LogicalResult QuantizeOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult QuantizeOp::verify() {
   // quantize_c1
+  if (getMultiplier() && getRotated())
+    return emitOpError("has a multiplier and expects no 'rotated'");
   if (getMultiplier() &&
       failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
     return failure();
@@ -190,6 +201,8 @@ LogicalResult FakeQuantizeOp::verify() {
   // fake_quantize_c1
   if (getMultiplier() && !getAs().isInteger(8))
     return emitOpError("expects no multiplier beside ") << getAs();
+  if (getRotated() && (getMultiplier() || !getAs().isInteger(8)))
+    return emitOpError("is rotated and expects i8 without a multiplier");
   if (getMultiplier() &&
       failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
     return failure();

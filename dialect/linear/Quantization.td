@@ -28,24 +28,40 @@ def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments],
     one. -128 never occurs. What is no number makes the scale of its vector no
     number, an infinity makes it infinite; their integers are 0.
 
+    `rotated` quantises x R in place of x. R has blocks D H_b on its diagonal, b the
+    largest power of two, at most 128, that divides d:
+
+        H_1 = [1]   H_2n = [H_n H_n; H_n -H_n]   (Sylvester's Hadamard matrices)
+        D[i, i] = -1 if i has an odd number of neighbouring ones in binary, else 1
+
+    A number that is far from all others of its vector, and so makes the scale too
+    large for these, is spread over its block (QuaRot, arXiv:2404.00456). So is what
+    all numbers of a block have in common: the signs are those of the Rudin-Shapiro
+    sequence, of which each element of a row of H is as large. A product has the
+    weights R^T W / b, since R R^T = b I: see the derivation `rotated` of
+    ParameterOp. Sums are those of pairs at distances 1, 2, 4, ..., in this order.
+
     ```mlir
     %q, %s = transformer.quantize %x
+      : (tensor<?x?x256xf32>) -> (tensor<?x?x256xi8>, tensor<?x?xf32>)
+    %p, %t = transformer.quantize %x rotated
       : (tensor<?x?x256xf32>) -> (tensor<?x?x256xi8>, tensor<?x?xf32>)
     %r = transformer.quantize %x multiplier(%a)
       : (tensor<?x?x256xf32>, tensor<1xf32>) -> tensor<?x?x256xi8>
     ```
 
     Constraints:
-    - (C1) the multiplier has one value.
+    - (C1) the multiplier has one value, and stands without `rotated`.
     - (C2) scales have the leading dimensions of x; x has rank 2 or more.
   }];
   let arguments = (ins Transformer_Vectors:$input,
                        Optional<Transformer_Vectors>:$multiplier,
-                       Variadic<Transformer_Entries>:$destinations);
+                       Variadic<Transformer_Entries>:$destinations,
+                       UnitAttr:$rotated);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
-    $input (`multiplier` `(` $multiplier^ `)`)? (`into` $destinations^)? attr-dict
-        `:` functional-type(operands, results)
+    $input (`rotated` $rotated^)? (`multiplier` `(` $multiplier^ `)`)?
+        (`into` $destinations^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     /// The largest integer, and minus the smallest.
@@ -90,10 +106,10 @@ def FakeQuantizeOp : Transformer_LayerOp<"fake_quantize", [AttrSizedOperandSegme
                                          [], [], [], ["getRowInputs"]> {
   let summary = "f32 vectors with the values that fewer bits have";
   let description = [{
-    x [..., d] -> y [..., d], x itself if `on` [1] is 0, and otherwise what x is
-    worth in fewer bits (fake quantisation, arXiv:1712.05877, section 3):
+    x [..., d] -> y [..., d], x itself, or x R, if `on` [1] is 0, and otherwise what
+    that is worth in fewer bits (fake quantisation, arXiv:1712.05877, section 3):
 
-        i8          y = q * s        of quantize x
+        i8          y = q * s        of quantize x, or of quantize x rotated
         i8 with a   y = q / a        of quantize x multiplier(a)
         bf16, f16   y                the number that round x makes
 
@@ -111,16 +127,17 @@ def FakeQuantizeOp : Transformer_LayerOp<"fake_quantize", [AttrSizedOperandSegme
     ```
 
     Constraints:
-    - (C1) the multiplier, of i8 alone, and `on` have one value.
+    - (C1) the multiplier, of i8 alone, and `on` have one value. `rotated` is of i8
+      without a multiplier.
     - (C2) x has rank 2 or more.
   }];
   let arguments = (ins Transformer_Vectors:$input,
                        Optional<Transformer_Vectors>:$multiplier,
                        Transformer_Vectors:$on,
                        Optional<Transformer_Vectors>:$destination,
-                       Transformer_ShortType:$as);
+                       Transformer_ShortType:$as, UnitAttr:$rotated);
   let assemblyFormat = [{
-    $input `as` $as (`multiplier` `(` $multiplier^ `)`)? `when` `(` $on `)`
+    $input `as` $as (`rotated` $rotated^)? (`multiplier` `(` $multiplier^ `)`)? `when` `(` $on `)`
         (`into` $destination^)? attr-dict `:` functional-type(operands, results)
   }];
 }

@@ -134,6 +134,8 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
   case Derivation::RowScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Rows));
+  case Derivation::Rotated:
+    return matrix.rotated();
   case Derivation::RelativeBuckets:
     return spreadBuckets(matrix, *parameter.getSizes());
   case Derivation::One:

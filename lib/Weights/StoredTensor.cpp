@@ -142,6 +142,12 @@ StoredTensor StoredTensor::rounded(Rounding rounding) const {
   return tensor;
 }
 
+StoredTensor StoredTensor::rotated() const {
+  StoredTensor tensor = concatenate({*this});
+  tensor.block = uint64_t(rotationOf(int64_t(rows)));
+  return tensor;
+}
+
 StoredTensor StoredTensor::unrounded() const {
   StoredTensor tensor = *this;
   tensor.rounding = Rounding::None;
@@ -207,6 +213,35 @@ void StoredTensor::quantize(uint64_t first, uint64_t count, float *values,
     }
 }
 
+/// Block by block: each needs all of its rows.
+void StoredTensor::decodeRotated(uint64_t first, uint64_t count, float *values,
+                                 uint64_t stride) const {
+  std::vector<float> whole(block * columns);
+  auto rowAt = [&](uint64_t row) { return whole.data() + row * columns; };
+  for (uint64_t begin = first / block * block; begin < first + count;
+       begin += block) {
+    parts.front().decodeTo(begin, block, whole.data(), columns);
+    for (uint64_t row = 0; row < block; ++row)
+      if (isNegatedByRotation(int64_t(row)))
+        for (uint64_t c = 0; c < columns; ++c)
+          rowAt(row)[c] = -rowAt(row)[c];
+    for (uint64_t distance = 1; distance < block; distance *= 2)
+      for (uint64_t row = 0; row < block; ++row)
+        if ((row & distance) == 0)
+          for (uint64_t c = 0; c < columns; ++c) {
+            float a = rowAt(row)[c], b = rowAt(row + distance)[c];
+            rowAt(row)[c] = a + b;
+            rowAt(row + distance)[c] = a - b;
+          }
+    uint64_t from = std::max(begin, first),
+             to = std::min(begin + block, first + count);
+    for (uint64_t row = from; row < to; ++row)
+      for (uint64_t c = 0; c < columns; ++c)
+        values[(row - first) * stride + c] =
+            rowAt(row - begin)[c] / float(block);
+  }
+}
+
 void StoredTensor::finish(uint64_t count, float *values,
                           uint64_t stride) const {
   if (factor == 1.0f && rounding == Rounding::None)
@@ -233,6 +268,8 @@ void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
   } else if (parts.empty()) {
     for (uint64_t r = 0; r < count; ++r)
       std::fill_n(values + r * stride, columns, 0.0f);
+  } else if (block > 1) {
+    decodeRotated(first, count, values, stride);
   } else {
     float *begin = values;
     for (const StoredTensor &part : parts) {

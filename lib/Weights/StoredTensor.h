@@ -51,6 +51,9 @@ public:
   /// Each element as the nearest of that type, as RoundOp has it.
   enum class Rounding { None, BF16, F16 };
   StoredTensor rounded(Rounding rounding) const;
+  /// R^T x / b of its columns, as QuantizeOp has R and b of vectors of as many
+  /// elements as there are rows.
+  StoredTensor rotated() const;
   /// What it is made of if nothing is rounded to a short float.
   StoredTensor unrounded() const;
 
@@ -77,6 +80,8 @@ private:
 
   void quantize(uint64_t first, uint64_t count, float *values,
                 uint64_t stride) const;
+  void decodeRotated(uint64_t first, uint64_t count, float *values,
+                     uint64_t stride) const;
   /// Multiplies by the factor and rounds, if that is to be done.
   void finish(uint64_t count, float *values, uint64_t stride) const;
 
@@ -88,6 +93,8 @@ private:
   Axis axis = Axis::Columns;
   /// Whether integers are multiplied by these.
   bool isFake = false;
+  /// Of how many rows the only part's are rotated together; 1 if they are not.
+  uint64_t block = 1;
   uint64_t rows = 1, columns = 1;
   Encoding encoding = Encoding::F32;
   bool transposed = false;

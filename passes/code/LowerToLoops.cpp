@@ -73,9 +73,10 @@ static void shortenRow(ShortRowsOpInterface op, ValueRange at, Loops &loops) {
   OperandRange destinations =
       cast<DestinationOpInterface>(op.getOperation()).getDestinations();
   Value row = destinations[0];
-  if (op.getAlso() == Shortening::Quantize)
+  if (isQuantized(op.getAlso()))
     quantizeRow({row, op.getAlsoMultiplier(), destinations[1],
-                 op.getAlsoMultiplier() ? Value() : destinations[2]},
+                 op.getAlsoMultiplier() ? Value() : destinations[2],
+                 op.getAlso() == Shortening::QuantizeRotated},
                 at, loops);
   else if (Type rounded = roundedType(op.getContext(), op.getAlso()))
     loops.loop(loops.lastSize(row), [&](Value d) {
@@ -230,7 +231,8 @@ static void lowerToLoops(FfnOp op, Loops loops) {
                     factors, d);
       });
     else if (!factor.isF32())
-      quantizeRow({hidden, op.getMultiplier(), factors, scale}, {}, loops);
+      quantizeRow({hidden, op.getMultiplier(), factors, scale, op.getRotated()},
+                  {}, loops);
     multiplyRow({factors, {}, scale, shift}, second, /*part=*/0,
                 op.getDestinations().front(), at, loops);
     finishRow(op, at, loops);
@@ -272,7 +274,7 @@ static void lowerToLoops(BestLogitsOp op, Loops loops) {
 static void lowerToLoops(QuantizeOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     quantizeRow({op.getInput(), op.getMultiplier(),
-                 op.getDestinations().front(), op.getScales()},
+                 op.getDestinations().front(), op.getScales(), op.getRotated()},
                 at, loops);
   });
 }

@@ -351,7 +351,8 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
         if (hidden.scales)
           QuantizeOp::create(builder, loops.loc, TypeRange(), first.destination,
                              /*multiplier=*/Value(),
-                             ValueRange{second.input, second.inputScales});
+                             ValueRange{second.input, second.inputScales},
+                             op.getRotated());
         tileAll(second);
         finishRows(op, results, loops);
       });

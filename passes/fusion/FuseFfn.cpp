@@ -64,6 +64,10 @@ struct Between {
     auto quantize = dyn_cast_or_null<QuantizeOp>(conversion);
     return quantize ? quantize.getMultiplier() : first.getMultiplier();
   }
+  bool isRotated() {
+    auto quantize = dyn_cast_or_null<QuantizeOp>(conversion);
+    return quantize && quantize.getRotated();
+  }
   void erase() {
     for (Operation *op : {conversion, activation.getOperation()})
       if (op)
@@ -151,6 +155,7 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     spec.weight2Scales = second.getWeightScales();
     spec.bias2 = second.getBias();
     spec.multiplier = between.multiplier(first);
+    spec.isRotated = between.isRotated();
     spec.residual = second.getResidual();
     spec.gamma = second.getGamma();
     spec.beta = second.getBeta();

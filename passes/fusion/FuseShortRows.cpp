@@ -95,7 +95,9 @@ struct FuseShortRows : heddle::impl::FuseShortRowsPassBase<FuseShortRows> {
     StringRef type = round ? nameOfShortFloat(round.getTo()) : "int8";
     Operation *fused =
         fuse(source, conversion,
-             round ? roundingTo(round.getTo()) : Shortening::Quantize,
+             round                   ? roundingTo(round.getTo())
+             : quantize.getRotated() ? Shortening::QuantizeRotated
+                                     : Shortening::Quantize,
              quantize ? quantize.getMultiplier() : Value());
     reportFused(kPass, fused,
                 nameOf(fused) + " writes " + type +

@@ -112,7 +112,8 @@ static void splitRows(FfnOp op, Value arena, Value begin, Value count,
   LinearOp::create(builder, loops.loc, first);
   if (places.hasScales)
     QuantizeOp::create(builder, loops.loc, TypeRange(), vectors,
-                       /*multiplier=*/Value(), ValueRange{factors, scales});
+                       /*multiplier=*/Value(), ValueRange{factors, scales},
+                       op.getRotated());
   LinearSpec second;
   second.input = factors;
   second.inputScales = scales;

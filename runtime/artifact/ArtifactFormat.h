@@ -70,9 +70,10 @@
 // "eos", which is [] if the limit alone ends a sequence. A decoder alone has no
 // entry "encode". Places that call kernels are numbered through all entries, in
 // order; -1 is a layer without a name. dtype is "f32", "i32", "i8", "bf16" or
-// "f16". A shape's elements are numbers or names of dims; "capacity<=7" is the
-// capacity, but never more than 7. The step of such a state may have "pinned":
-// 2, slots that keep the first positions; the other 5 are a ring of the latest.
+// "f16". A shape's elements are numbers or names of dims; "source floordiv 2"
+// is half of a source, rounded down, and "capacity<=7" the capacity, but never
+// more than 7. The step of such a state may have "pinned": 2, slots that keep
+// the first positions; the other 5 are a ring of the latest.
 //
 // Entries by their roles, with the arguments the runtime knows by name. All
 // roles from `full` on are forms of a "decoder"; a form of one that has

@@ -27,6 +27,9 @@ static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
                                                   "f16"};
 
+/// Between a dim and a number.
+static constexpr std::string_view kAtMost = "<=", kFloorDivision = " floordiv ";
+
 /// No tensor of a transformer has more dimensions.
 static constexpr size_t kMaxRank = 8;
 /// Bounds what an absurd manifest can make the runtime store.
@@ -40,9 +43,11 @@ std::string heddle::nameOf(const Extent &extent) {
   if (!extent.dim)
     return std::to_string(extent.size);
   std::string name(nameOf(*extent.dim));
+  if (extent.divisor > 1)
+    return name + std::string(kFloorDivision) + std::to_string(extent.divisor);
   return extent.size == Extent::kUnbounded
              ? name
-             : name + "<=" + std::to_string(extent.size);
+             : name + std::string(kAtMost) + std::to_string(extent.size);
 }
 std::string_view heddle::nameOf(Role role) {
   return kRoleNames[static_cast<size_t>(role)];
@@ -176,22 +181,31 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   return tokenizer;
 }
 
-/// A dim; the number of slots of a cache can have a bound.
+/// A dim; the number of slots of a cache can have a bound, and several elements
+/// of a dim can make one.
 static std::optional<Extent> parseDim(std::string_view text) {
-  size_t relation = text.find("<=");
-  std::optional<Dim> dim = named<Dim>(kDimNames, text.substr(0, relation));
+  std::string_view name = text, relation;
+  for (std::string_view known : {kAtMost, kFloorDivision})
+    if (size_t at = text.find(known); at != text.npos) {
+      name = text.substr(0, at);
+      relation = known;
+    }
+  std::optional<Dim> dim = named<Dim>(kDimNames, name);
   if (!dim)
     return std::nullopt;
-  if (relation == text.npos)
-    return Extent{Extent::kUnbounded, dim};
-  text.remove_prefix(relation + 2);
-  int64_t most = 0;
+  Extent extent{Extent::kUnbounded, dim};
+  if (relation.empty())
+    return extent;
+  text.remove_prefix(name.size() + relation.size());
+  int64_t number = 0;
   auto [rest, error] =
-      std::from_chars(text.data(), text.data() + text.size(), most);
-  if (*dim != Dim::Capacity || error != std::errc() ||
-      rest != text.data() + text.size() || most < 1)
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  bool isOfSlots = relation == kAtMost;
+  if (isOfSlots != (*dim == Dim::Capacity) || error != std::errc() ||
+      rest != text.data() + text.size() || number < (isOfSlots ? 1 : 2))
     return std::nullopt;
-  return Extent{most, dim};
+  (isOfSlots ? extent.size : extent.divisor) = number;
+  return extent;
 }
 
 static Extent parseExtent(const json &value, const Entry &entry,
@@ -333,7 +347,8 @@ static Entry parseEntry(const json &value, Manifest &manifest, Status &status) {
       reader.fail(
           "'", entry.name, "' has the dim '", name,
           "' (supported: batch, source, target, rows, capacity, "
-          "capacity<=N, shortlist, forbidden, globals, caches, wanted, best)");
+          "capacity<=N, shortlist, forbidden, globals, caches, wanted, best, "
+          "masks, and DIM floordiv N)");
     else if (std::count(entry.dims.begin(), entry.dims.end(), *dim))
       reader.fail("'", entry.name, "' repeats the dim '", name, "'");
     else

@@ -54,21 +54,23 @@ private:
   std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
 
-/// One element of a shape: a number, or a dim and the most that counts of it.
+/// One element of a shape: a number, or a dim and the most that counts of it,
+/// or what is left of a dim if so many make one.
 struct Extent {
   static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
   int64_t size = 1;
   std::optional<Dim> dim;
+  int64_t divisor = 1;
 
   int64_t in(const DimValues &dims) const {
-    return dim ? std::min(dims[*dim], size) : size;
+    return dim ? std::min(dims[*dim] / divisor, size) : size;
   }
   bool operator==(const Extent &other) const {
-    return dim == other.dim && size == other.size;
+    return dim == other.dim && size == other.size && divisor == other.divisor;
   }
 };
-/// "rows", "capacity<=7" or "256".
+/// "rows", "capacity<=7", "source floordiv 2" or "256".
 std::string nameOf(const Extent &extent);
 
 enum class ArgumentKind { Input, Prepared, State, Output };

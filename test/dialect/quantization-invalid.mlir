@@ -9,6 +9,14 @@ func.func @quantize_c1(%x: tensor<?x8xf32>, %m: tensor<2xf32>) {
 
 // -----
 
+func.func @quantize_c1_rotated(%x: tensor<?x8xf32>, %m: tensor<1xf32>) {
+  // expected-error @below {{has a multiplier and expects no 'rotated'}}
+  %q = transformer.quantize %x rotated multiplier(%m) : (tensor<?x8xf32>, tensor<1xf32>) -> tensor<?x8xi8>
+  return
+}
+
+// -----
+
 func.func @quantize_c2_rank(%x: tensor<8xf32>, %m: tensor<1xf32>) {
   // expected-error @below {{expects vectors of rank 2 or more, found 'tensor<8xf32>'}}
   %q = transformer.quantize %x multiplier(%m) : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xi8>
@@ -387,9 +395,25 @@ func.func @embedding_c6(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>) {
 
 // -----
 
+func.func @ffn_c5_rotated(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) {
+  // expected-error @below {{rotates hidden vectors and expects scales of them}}
+  %y = transformer.ffn %x, %w, %w rotated activation(relu) : (tensor<?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @fake_quantize_c1(%x: tensor<?x8xf32>, %m: tensor<1xf32>) {
   // expected-error @below {{expects no multiplier beside 'bf16'}}
   %y = transformer.fake_quantize %x as bf16 multiplier(%m) when(%m) : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @fake_quantize_c1_rotated(%x: tensor<?x8xf32>, %on: tensor<1xf32>) {
+  // expected-error @below {{is rotated and expects i8 without a multiplier}}
+  %y = transformer.fake_quantize %x as bf16 rotated when(%on) : (tensor<?x8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   return
 }
 

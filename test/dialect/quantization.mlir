@@ -18,6 +18,10 @@ transformer.parameter @ws : tensor<4xf32> column_scales of [@w] scaled by 0.5
 transformer.parameter @ri : tensor<8x4xi8> row_integers of [@w]
 // CHECK: @rs : tensor<8xf32> row_scales of [@w]
 transformer.parameter @rs : tensor<8xf32> row_scales of [@w]
+// CHECK: @wh : tensor<8x4xf32> rotated of [@w]
+transformer.parameter @wh : tensor<8x4xf32> rotated of [@w]
+// CHECK: @whi : tensor<8x4xi8> column_integers of [@wh]
+transformer.parameter @whi : tensor<8x4xi8> column_integers of [@wh]
 // CHECK: @m : tensor<1xf32> multiplier of [@q]
 transformer.parameter @m : tensor<1xf32> multiplier of [@q]
 // CHECK: @im : tensor<1xf32> input_multiplier of [@q]
@@ -42,6 +46,13 @@ transformer.parameter @odd : tensor<1x2x32x2xbf16> rounded of [@w3] packed [5] d
 func.func @products(%x: tensor<?x?x8xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>, %rows: tensor<?x?x8xi8>, %scales: tensor<?x?xf32>, %counts: tensor<?xi32>, %a: tensor<1xf32>) {
   // CHECK: %[[Q:.*]]:2 = transformer.quantize %arg0 : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
   %q, %t = transformer.quantize %x : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
+  // CHECK: transformer.quantize %arg0 rotated : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
+  %p, %u = transformer.quantize %x rotated : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
+  // CHECK: transformer.norm rms %arg0, %{{.*}} also quantize rotated {
+  %gain = transformer.weight @c : tensor<8xf32>
+  %n:3 = transformer.norm rms %x, %gain also quantize rotated {epsilon = 1.0 : f32} : (tensor<?x?x8xf32>, tensor<8xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?xf32>)
+  // CHECK: transformer.fake_quantize %arg0 as i8 rotated when(%arg6) :
+  %f = transformer.fake_quantize %x as i8 rotated when(%a) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xf32>
   // CHECK: %[[R:.*]] = transformer.quantize %arg0 multiplier(%arg6) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xi8>
   %r = transformer.quantize %x multiplier(%a) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xi8>
   // CHECK: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %arg1 scales(%arg2), %arg2 :

@@ -86,6 +86,7 @@ int main(int count, char **arguments) {
   writeBoth("best", withBestStep(toy));
   writeBoth("chunk", withBestStepAndChunk(toy));
   writeBoth("global", withGlobalTokens(toy));
+  writeBoth("labels", withLabels(withEmbedding(toy)));
   // Three lists of two, one and no ids.
   std::string lists;
   for (uint64_t word : {1, 3, 3, 0, 2, 3, 3})

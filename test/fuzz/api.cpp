@@ -4,7 +4,8 @@
 // characters: `name=value` sets, `!` cancels, `?` asks for tokens as they come,
 // anything else is a text of the next batch, with what stands behind a tab as
 // its target. An empty line translates the batch, `#` scores it, `>` and `>#`
-// do so as a stream, `^` takes hidden states, and `@` with a form its logits.
+// do so as a stream, `%` embeds and labels it, `>%` does so as a stream, `^`
+// takes hidden states, and `@` with a form its logits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,7 @@
 #include "runtime/heddle.h"
 
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 using namespace heddle;
@@ -41,6 +43,8 @@ public:
       run(line.empty() ? heddle_translate : heddle_score);
     else if (line == ">" || line == ">#")
       stream(line == ">" ? heddle_translate_stream : heddle_score_stream);
+    else if (line == "%" || line == ">%")
+      label(line.front() == '>');
     else if (line == "^" || line.front() == '@')
       takeRows(line == "^" ? "" : std::string(line.substr(1)));
     else if (line.find('=') != line.npos)
@@ -53,7 +57,8 @@ private:
   static heddle_model *model() {
     static heddle_model *loaded = [] {
       static const fuzz::ScratchFolder folder;
-      nlohmann::json manifest = test::withBestStep(test::toyManifest());
+      nlohmann::json manifest = test::withLabels(
+          test::withEmbedding(test::withBestStep(test::toyManifest())));
       manifest["tokenizer"] = {
           {"kind", "characters"}, {"unknown", 3}, {"bos", 1}, {"eos", 2}};
       test::ArtifactBuilder toy = test::toyArtifact(manifest);
@@ -122,17 +127,50 @@ private:
     bool isNonsense = input->text_size > 0 && input->text[0] == '~';
     return isNonsense ? heddle_next(input->text_size + 3) : HEDDLE_NEXT_INPUT;
   }
-  void stream(heddle_status (*call)(heddle_session *, const heddle_source *,
-                                    const heddle_sink *)) {
+  heddle_source source() {
     heddle_source source = {};
     source.context = this;
     source.next = next;
+    streamed = 0;
+    return source;
+  }
+  void label(bool asStream) {
+    heddle_label_sink labelSink = {};
+    labelSink.labels = [](void *, const heddle_label *labels, size_t count) {
+      return int(count > 0 && strlen(labels[0].text) != labels[0].text_size);
+    };
+    heddle_vector_sink vectorSink = {};
+    vectorSink.vector = [](void *, const float *, size_t) { return 0; };
+    heddle_source inOrder = source();
+    float *vectors = nullptr;
+    size_t width = 0;
+    if (asStream)
+      heddle_embed_stream(session, &inOrder, &vectorSink);
+    else
+      heddle_embed(session, inputs.data(), inputs.size(), &vectors, &width);
+    heddle_free(vectors);
+    for (auto [all, each] :
+         {std::pair(&heddle_classify, &heddle_classify_stream),
+          {&heddle_tag, &heddle_tag_stream},
+          {&heddle_fill, &heddle_fill_stream}}) {
+      heddle_labels *labels = nullptr;
+      inOrder = source();
+      if (asStream)
+        each(session, &inOrder, &labelSink);
+      else
+        all(session, inputs.data(), inputs.size(), &labels);
+      heddle_labels_free(labels);
+    }
+    inputs.clear();
+  }
+  void stream(heddle_status (*call)(heddle_session *, const heddle_source *,
+                                    const heddle_sink *)) {
+    heddle_source inOrder = source();
     heddle_sink sink = {};
     sink.answer = [](void *, const heddle_answer_text *answers, size_t count) {
       return int(count > 0 && answers[0].text_size > 1000000);
     };
-    streamed = 0;
-    call(session, &source, &sink);
+    call(session, &inOrder, &sink);
     inputs.clear();
   }
 

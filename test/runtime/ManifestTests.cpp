@@ -131,6 +131,48 @@ TEST(ManifestTest, slots_with_a_bound) {
         << dim;
 }
 
+TEST(ManifestTest, several_of_a_dim_make_one) {
+  json changed = withoutGeneration(withLabels(toyManifest()));
+  auto change = [&](const std::string &dim) {
+    for (json &entry : changed["entries"]) {
+      for (json &argument : entry["arguments"])
+        if (argument["name"] == "memory")
+          argument["shape"][1] = dim;
+      entry["dims"].push_back(dim);
+    }
+  };
+  json plain = changed;
+  change("source floordiv 3");
+  Result<Manifest> manifest = parseManifest(changed.dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  const Argument &memory = manifest->entries[0].arguments.back();
+  EXPECT_EQ(describe(memory), "f32 [batch, source floordiv 3, 2]");
+  DimValues dims;
+  dims[Dim::Batch] = 2;
+  for (auto [source, states] : {std::pair(9, 3), {8, 2}, {3, 1}, {2, 0}}) {
+    dims[Dim::Source] = source;
+    EXPECT_EQ(manifest->entries[0].dims.back().in(dims), states);
+    EXPECT_EQ(memory.byteSize(dims), 2 * states * 2 * 4);
+  }
+  // It is another dim than the source.
+  changed = plain;
+  changed["entries"][0]["dims"].push_back("source floordiv 2");
+  changed["entries"][0]["arguments"].back()["shape"][1] = "source floordiv 2";
+  EXPECT_EQ(messageOfManifest(changed),
+            "manifest: entry 'classify' has the input 'memory' as f32 [batch, "
+            "source, 2], expected f32 [batch, source floordiv 2, 2]");
+  for (const char *dim :
+       {"source floordiv 1", "source floordiv", "source floordiv 2x",
+        "source  floordiv 2", "source floordiv -2", "capacity floordiv 2",
+        "source floordiv 4 floordiv 2", "sauce floordiv 2",
+        "source floordiv 9223372036854775808"})
+    EXPECT_NE(messageWith([&](json &m) {
+                m["entries"][3]["dims"].push_back(dim);
+              }).find("has the dim '" + std::string(dim) + "' (supported: "),
+              std::string::npos)
+        << dim;
+}
+
 TEST(ManifestTest, pinned_slots_of_a_ring) {
   auto message = [](int argument, const char *slots, const json &pinned) {
     return messageWith([&](json &m) {
@@ -295,7 +337,8 @@ TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
             "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
             "source, target, rows, capacity, capacity<=N, shortlist, "
-            "forbidden, globals, caches, wanted, best)");
+            "forbidden, globals, caches, wanted, best, masks, and DIM floordiv "
+            "N)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
             "manifest: an entry repeats the name 'encode'");
   EXPECT_EQ(messageWith([](json &m) {

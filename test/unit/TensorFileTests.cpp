@@ -196,6 +196,33 @@ TEST(TensorFile, ListsTensorsWithoutElements) {
             "parameter 'a' has the impossible shape [0, 5]");
 }
 
+TEST(StoredTensor, RotatesBlocksFromAnyRowOn) {
+  // Three blocks of 64 rows; a row alone and rows of two blocks are parts of
+  // all of them.
+  constexpr uint64_t rows = 192, columns = 3;
+  std::vector<float> values(rows * columns), all(rows * columns);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(int(i * 37 % 101) - 50);
+  StoredTensor rotated = StoredTensor::fromValues(values, rows).rotated();
+  rotated.decodeRows(0, rows, all);
+  for (auto [first, count] :
+       {std::pair<uint64_t, uint64_t>(63, 1), {5, 130}, {64, 64}, {191, 1}}) {
+    std::vector<float> some(count * columns);
+    rotated.decodeRows(first, count, some);
+    EXPECT_TRUE(std::equal(some.begin(), some.end(),
+                           all.begin() + int64_t(first * columns)));
+  }
+  // R^T w / b: of the first row the sum of a block with the signs of R.
+  double sum = 0;
+  for (uint64_t row = 0; row < 64; ++row)
+    sum += (isNegatedByRotation(int64_t(row)) ? -1.0 : 1.0) *
+           double(values[row * columns]);
+  EXPECT_FLOAT_EQ(all[0], float(sum / 64));
+  EXPECT_EQ(rotationOf(192), 64);
+  EXPECT_EQ(rotationOf(3072), 128);
+  EXPECT_EQ(rotationOf(7), 1);
+}
+
 /// save_model of safetensors.torch stores tensors that are one once.
 TEST(SafetensorsFile, KnowsAliases) {
   auto file = readSafetensorsFile(makeBuffer(buildSafetensorsFile(

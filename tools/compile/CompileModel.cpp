@@ -22,6 +22,7 @@
 #include "lib/CodeGen/PassDump.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/FirstDiagnostic.h"
+#include "lib/Support/Tasks.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "runtime/artifact/EntryContract.h"
@@ -354,6 +355,7 @@ static llvm::Error runModelPasses(ModuleOp module,
   modelOptions.attention = options.attention;
   modelOptions.dtype = options.dtype;
   modelOptions.keep = options.keep;
+  modelOptions.rotated = !findTask(module, kGenerateTask);
   modelOptions.fakeQuantize = options.fakeQuantize;
   modelOptions.packWeights = !options.reference && options.gemm != "onednn";
   for (const FusionTotal &fusion : fusions)

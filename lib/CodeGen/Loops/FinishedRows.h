@@ -27,9 +27,10 @@ void finishRows(Op op, llvm::ArrayRef<mlir::Value> destinations, Loops &loops) {
                  roundedType(builder.getContext(), op.getAlso())) {
     RoundOp::create(builder, loops.loc, mlir::TypeRange(), rows,
                     destinations[1], rounded);
-  } else if (op.getAlso() == Shortening::Quantize) {
+  } else if (isQuantized(op.getAlso())) {
     QuantizeOp::create(builder, loops.loc, mlir::TypeRange(), rows,
-                       op.getAlsoMultiplier(), destinations.drop_front());
+                       op.getAlsoMultiplier(), destinations.drop_front(),
+                       op.getAlso() == Shortening::QuantizeRotated);
   }
 }
 

@@ -120,6 +120,19 @@ Value Loops::ifYield(Value condition, function_ref<Value()> then,
       .getResult(0);
 }
 
+/// Where the task begins: in its loops the stack would grow, and of a parallel
+/// loop that has one task only the body is left.
+Value Loops::scratch(MemRefType type) {
+  OpBuilder::InsertionGuard guard(builder);
+  Operation *task = builder.getInsertionBlock()->getParentOp();
+  while (task && !llvm::isa<scf::ForallOp>(task))
+    task = task->getParentOp();
+  if (task)
+    builder.setInsertionPointToStart(cast<scf::ForallOp>(task).getBody());
+  return memref::AllocaOp::create(builder, loc, type,
+                                  builder.getI64IntegerAttr(64));
+}
+
 Value Loops::exp(Value value) {
   return math::ExpOp::create(builder, loc, value);
 }

@@ -51,6 +51,9 @@ public:
                       llvm::function_ref<mlir::Value()> then,
                       mlir::Value otherwise);
 
+  /// Memory on the stack of a task, in whole cache lines; of static shape.
+  mlir::Value scratch(mlir::MemRefType type);
+
   mlir::Value exp(mlir::Value value);
   /// 1 / (1 + exp(-x)).
   mlir::Value sigmoid(mlir::Value value);

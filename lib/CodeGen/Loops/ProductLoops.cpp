@@ -199,24 +199,76 @@ Value heddle::scaleOfLargest(Value most, Loops &loops) {
                       loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
-static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
-  Value most =
-      loops.fold(loops.index(0), loops.lastSize(input), loops.f32(0),
-                 [&](Value d, Value most) {
-                   Value x = loops.load(input, append(at, d));
-                   return loops.max(
-                       most, math::AbsFOp::create(loops.builder, loops.loc, x));
-                 });
+namespace {
+/// A row that is quantised, as it is or rotated.
+class QuantizedRow {
+public:
+  QuantizedRow(Value input, ValueRange at, bool isRotated, Loops &loops)
+      : input(input), at(at), loops(loops) {
+    if (isRotated)
+      block = rotationOf(cast<ShapedType>(input.getType()).getShape().back());
+  }
+
+  Value scale();
+  /// Calls `body` with the place of each element, and with the element.
+  void forEach(function_ref<void(ArrayRef<Value>, Value)> body);
+
+private:
+  SmallVector<Value> loadBlock(Value first);
+
+  Value input;
+  ValueRange at;
+  Loops &loops;
+  int64_t block = 1;
+};
+} // namespace
+
+/// The elements of a block, rotated.
+SmallVector<Value> QuantizedRow::loadBlock(Value first) {
+  SmallVector<Value> x;
+  for (int64_t i = 0; i < block; ++i) {
+    Value element = loops.load(input, append(at, loops.add(first, i)));
+    x.push_back(isNegatedByRotation(i)
+                    ? arith::NegFOp::create(loops.builder, loops.loc, element)
+                    : element);
+  }
+  for (int64_t distance = 1; distance < block; distance *= 2)
+    for (int64_t i = 0; i < block; ++i)
+      if ((i & distance) == 0) {
+        Value a = x[i], b = x[i + distance];
+        x[i] = loops.add(a, b);
+        x[i + distance] = loops.sub(a, b);
+      }
+  return x;
+}
+
+Value QuantizedRow::scale() {
+  Value blocks = loops.udiv(loops.lastSize(input), loops.index(block));
+  Value most = loops.fold(
+      loops.index(0), blocks, loops.f32(0), [&](Value number, Value most) {
+        for (Value x : loadBlock(loops.mul(number, block)))
+          most = loops.max(most,
+                           math::AbsFOp::create(loops.builder, loops.loc, x));
+        return most;
+      });
   return scaleOfLargest(most, loops);
 }
 
+void QuantizedRow::forEach(function_ref<void(ArrayRef<Value>, Value)> body) {
+  Value blocks = loops.udiv(loops.lastSize(input), loops.index(block));
+  loops.loop(blocks, [&](Value number) {
+    Value first = loops.mul(number, block);
+    for (auto [i, x] : llvm::enumerate(loadBlock(first)))
+      body(append(at, loops.add(first, int64_t(i))), x);
+  });
+}
+
 void heddle::quantizeRow(const Quantization &op, ValueRange at, Loops &loops) {
+  QuantizedRow row(op.input, at, op.isRotated, loops);
   Value scale;
   if (op.scales)
-    loops.store(scale = scaleOfRow(op.input, at, loops), op.scales, at);
-  loops.loop(loops.lastSize(op.input), [&](Value d) {
-    SmallVector<Value> place = append(at, d);
-    Value x = loops.load(op.input, place);
+    loops.store(scale = row.scale(), op.scales, at);
+  row.forEach([&](ArrayRef<Value> place, Value x) {
     loops.store(scale ? roundToInteger(loops.div(x, scale), loops)
                       : quantizeValue(x, op.multiplier, loops),
                 op.integers, place);
@@ -233,13 +285,13 @@ void heddle::fakeQuantizeRow(FakeQuantizeOp op, ValueRange at, Loops &loops) {
     return arith::SIToFPOp::create(builder, loops.loc, builder.getF32Type(),
                                    integer);
   };
+  QuantizedRow row(op.getInput(), at, op.getRotated(), loops);
   Value multiplier = loadOne(op.getMultiplier()), scale;
   if (as.isInteger(8) && !multiplier)
-    scale = scaleOfRow(op.getInput(), at, loops);
+    scale = row.scale();
   Value on = loops.notEqual(loadOne(op.getOn()), loops.f32(0));
-  loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
-    SmallVector<Value> place = append(at, d);
-    Value x = loops.load(op.getInput(), place), y;
+  row.forEach([&](ArrayRef<Value> place, Value x) {
+    Value y;
     if (multiplier)
       y = loops.div(
           widenInteger(roundToInteger(loops.mul(x, multiplier), loops)),

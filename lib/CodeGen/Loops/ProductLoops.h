@@ -57,6 +57,7 @@ mlir::Value multiplyRows(const ProductInput &input, const ProductWeight &rows,
 /// null.
 struct Quantization {
   mlir::Value input, multiplier, integers, scales;
+  bool isRotated = false;
 };
 
 /// The row of the input at `at` as integers, and its scale.

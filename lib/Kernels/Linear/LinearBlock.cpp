@@ -85,19 +85,6 @@ Value TileLoops::viewOf(Value memref, OpFoldResult first, OpFoldResult count) {
                                    strides);
 }
 
-/// Where the task begins: in its loops the stack would grow, and of a parallel
-/// loop that has one task only the body is left.
-Value TileLoops::scratch(MemRefType type) {
-  OpBuilder::InsertionGuard guard(builder);
-  Operation *task = builder.getInsertionBlock()->getParentOp();
-  while (task && !llvm::isa<scf::ForallOp>(task))
-    task = task->getParentOp();
-  if (task)
-    builder.setInsertionPointToStart(cast<scf::ForallOp>(task).getBody());
-  return memref::AllocaOp::create(builder, loc, type,
-                                  builder.getI64IntegerAttr(64));
-}
-
 /// Columns of a tile that has no other below it: as many vectors as hide the
 /// latency of an addition, eight on every machine of these levels.
 int64_t TileLoops::wideColumns(int64_t rows) const {

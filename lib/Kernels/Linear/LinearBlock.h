@@ -79,9 +79,6 @@ public:
   /// it has no more; null of null.
   mlir::Value slice(mlir::Value memref, mlir::Value first, int64_t count);
 
-  /// Memory on the stack of a task, in whole cache lines.
-  mlir::Value scratch(mlir::MemRefType type);
-
 private:
   /// Columns of panels that rows pass over together, and how many rows of W
   /// behind them each step of a tile asks for; null for none.

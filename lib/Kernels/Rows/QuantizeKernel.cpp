@@ -79,18 +79,69 @@ static Value scaleOfRow(RowKernel &kernel, Value input, Value row) {
                       loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
+/// x R of a vector of whole blocks. What stands at a place is added to what
+/// stands at the same place of the other half, or taken from it.
+static Value rotate(Value x, int64_t block, Loops &loops) {
+  auto type = cast<VectorType>(x.getType());
+  auto signs = [&](function_ref<bool(int64_t)> isNegated) -> Value {
+    SmallVector<float> values;
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      values.push_back(isNegated(i) ? -1 : 1);
+    return arith::ConstantOp::create(
+        loops.builder, loops.loc,
+        DenseElementsAttr::get(type, ArrayRef(values)));
+  };
+  // Products by 1 and -1 are exact.
+  if (block > 1)
+    x = loops.mul(
+        x, signs([&](int64_t i) { return isNegatedByRotation(i % block); }));
+  for (int64_t distance = 1; distance < block; distance *= 2) {
+    SmallVector<int64_t> others;
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      others.push_back(i ^ distance);
+    Value other =
+        vector::ShuffleOp::create(loops.builder, loops.loc, x, x, others);
+    x = math::FmaOp::create(
+        loops.builder, loops.loc, x,
+        signs([&](int64_t i) { return (i & distance) != 0; }), other);
+  }
+  return x;
+}
+
+/// A row of the input, rotated, in memory of the task: [1, width].
+static Value rotateRow(RowKernel &kernel, Value input, Value row) {
+  Loops &loops = kernel.loops;
+  auto type = cast<MemRefType>(input.getType());
+  int64_t width = type.getDimSize(1), block = rotationOf(width);
+  Value rotated =
+      loops.scratch(MemRefType::get({1, width}, type.getElementType()));
+  kernel.forEachSlice(
+      kernel.widthOf(input),
+      [&](const Slice &slice) {
+        kernel.store(rotate(kernel.load(input, row, slice), block, loops),
+                     rotated, loops.index(0), slice);
+      },
+      std::max(block, kernel.isa.lanes));
+  return rotated;
+}
+
 void heddle::quantizeRow(RowKernel &kernel, Value input, Value row,
                          const IntegerRows &output) {
   Loops &loops = kernel.loops;
+  Value place = row;
+  if (output.areRotated) {
+    input = rotateRow(kernel, input, row);
+    place = loops.index(0);
+  }
   VectorLoops vectors(loops.builder, loops.loc, kernel.isa);
   MultiplyAdd product(vectors, loops.builder.getI8Type());
   Value scale, multiplier;
   if (output.scales)
-    loops.store(scale = scaleOfRow(kernel, input, row), output.scales, row);
+    loops.store(scale = scaleOfRow(kernel, input, place), output.scales, row);
   else
     multiplier = loops.load(output.multiplier, loops.index(0));
   kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
-    Value x = kernel.load(input, row, slice);
+    Value x = kernel.load(input, place, slice);
     x = scale ? loops.div(x, kernel.broadcast(scale, slice))
               : loops.mul(x, kernel.broadcast(multiplier, slice));
     kernel.store(product.encode(roundToIntegers(x, kernel.math)),
@@ -102,7 +153,7 @@ void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
   Value input = kernel.rowsOf(op.getInput());
   IntegerRows output{kernel.rowsOf(op.getDestinations().front()),
                      op.getScales() ? kernel.flatten(op.getScales()) : Value(),
-                     op.getMultiplier()};
+                     op.getMultiplier(), op.getRotated()};
   int64_t work = 4 * *getConstantIntValue(kernel.widthOf(input));
   kernel.forEachRow(kernel.loops.size(input, 0), work, [&](Value row) {
     quantizeRow(kernel, input, row, output);

@@ -17,6 +17,7 @@ mlir::Value roundToIntegers(mlir::Value x, const VectorMath &math);
 /// are written, too, or all rows have one multiplier [1]; the other is null.
 struct IntegerRows {
   mlir::Value integers, scales, multiplier;
+  bool areRotated = false;
 };
 
 /// Builds what becomes of row `row` of f32 [rows, width].

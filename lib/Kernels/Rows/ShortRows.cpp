@@ -21,13 +21,13 @@ ShortRows::ShortRows(RowKernel &kernel, ShortRowsOpInterface op)
       cast<DestinationOpInterface>(op.getOperation()).getDestinations();
   floats = kernel.rowsOf(destinations[0]);
   Value shorter = kernel.rowsOf(destinations[1]);
-  if (*op.getAlso() != Shortening::Quantize)
+  if (!isQuantized(op.getAlso()))
     shortFloats = shorter;
   else
-    integers = {shorter,
-                op.getAlsoMultiplier() ? Value()
-                                       : kernel.flatten(destinations[2]),
-                op.getAlsoMultiplier()};
+    integers = {
+        shorter,
+        op.getAlsoMultiplier() ? Value() : kernel.flatten(destinations[2]),
+        op.getAlsoMultiplier(), op.getAlso() == Shortening::QuantizeRotated};
 }
 
 void ShortRows::emit(Value row) {

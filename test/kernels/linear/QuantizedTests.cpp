@@ -61,6 +61,47 @@ static Integers quantizeRows(const std::vector<float> &x, int64_t width) {
   return result;
 }
 
+/// x R, and R^T W / b of the columns of W, as QuantizeOp defines them: by R
+/// itself, whose elements are (-1)^(ones in i & j) and the signs of its rows.
+static int64_t blockOf(int64_t width) {
+  return std::min<int64_t>(128, width & -width);
+}
+static int sign(int64_t i, int64_t j) {
+  return __builtin_parityll(uint64_t(i & (i >> 1))) !=
+                 __builtin_parityll(uint64_t(i & j))
+             ? -1
+             : 1;
+}
+static std::vector<float> rotateRows(std::vector<float> x, int64_t width) {
+  int64_t block = blockOf(width);
+  for (auto begin = x.begin(); begin != x.end(); begin += block) {
+    for (int64_t i = 0; i < block; ++i)
+      begin[i] *= float(sign(i, 0));
+    // The order of sums is that of pairs.
+    for (int64_t distance = 1; distance < block; distance *= 2)
+      for (int64_t i = 0; i < block; ++i)
+        if ((i & distance) == 0) {
+          float a = begin[i], b = begin[i + distance];
+          begin[i] = a + b;
+          begin[i + distance] = a - b;
+        }
+  }
+  return x;
+}
+static std::vector<float> rotateColumns(const std::vector<float> &w,
+                                        int64_t columns) {
+  int64_t depth = int64_t(w.size()) / columns, block = blockOf(depth);
+  std::vector<float> rotated(w.size()), column(size_t(depth), 0.0f);
+  for (int64_t c = 0; c < columns; ++c) {
+    for (int64_t k = 0; k < depth; ++k)
+      column[size_t(k)] = w[size_t(k * columns + c)];
+    column = rotateRows(column, depth);
+    for (int64_t k = 0; k < depth; ++k)
+      rotated[size_t(k * columns + c)] = column[size_t(k)] / float(block);
+  }
+  return rotated;
+}
+
 static Integers quantizeColumns(const std::vector<float> &w, int64_t columns) {
   Integers result;
   for (int64_t c = 0; c < columns; ++c)
@@ -119,14 +160,17 @@ static const std::pair<int64_t, int64_t> kShapes[] = {
     {1, 1},    {3, 33},   {4, 32},  {6, 8},
     {37, 100}, {130, 64}, {68, 33}, {1028, 65}};
 
-/// y = x W + b of vectors with a scale each, named after the shape.
-static std::string scaledLinear(int64_t depth, int64_t columns) {
+/// y = x W + b of vectors with a scale each, rotated or not, named after the
+/// shape.
+static std::string scaledLinear(int64_t depth, int64_t columns,
+                                bool isRotated = false) {
   std::string shape = shapeOf(depth, columns);
   return fill(R"(
 transformer.parameter @w_SHAPE : tensor<SHAPExf32>
 transformer.parameter @b_SHAPE : tensor<OUTxf32>
-transformer.parameter @i_SHAPE : tensor<SHAPExi8> column_integers of [@w_SHAPE]
-transformer.parameter @s_SHAPE : tensor<OUTxf32> column_scales of [@w_SHAPE]
+transformer.parameter @r_SHAPE : tensor<SHAPExf32> rotated of [@w_SHAPE]
+transformer.parameter @i_SHAPE : tensor<SHAPExi8> column_integers of [@OF_SHAPE]
+transformer.parameter @s_SHAPE : tensor<OUTxf32> column_scales of [@OF_SHAPE]
 func.func @linear_SHAPE(
     %x: tensor<?xINxf32> {transformer.name = "x",
                           transformer.dims = ["rows"]})
@@ -134,7 +178,7 @@ func.func @linear_SHAPE(
   %i = transformer.weight @i_SHAPE : tensor<SHAPExi8>
   %s = transformer.weight @s_SHAPE : tensor<OUTxf32>
   %b = transformer.weight @b_SHAPE : tensor<OUTxf32>
-  %q, %t = transformer.quantize %x
+  %q, %t = transformer.quantize %xROTATED
     : (tensor<?xINxf32>) -> (tensor<?xINxi8>, tensor<?xf32>)
   %y = transformer.linear %q scales(%t), %i scales(%s), %b
     : (tensor<?xINxi8>, tensor<?xf32>, tensor<SHAPExi8>, tensor<OUTxf32>,
@@ -144,7 +188,59 @@ func.func @linear_SHAPE(
 )",
               {{"SHAPE", shape},
                {"IN", std::to_string(depth)},
-               {"OUT", std::to_string(columns)}});
+               {"OUT", std::to_string(columns)},
+               {"ROTATED", isRotated ? " rotated" : ""},
+               {"OF", isRotated ? "r" : "w"}});
+}
+
+TEST(RotationTest, KeepsProducts) {
+  for (int64_t width : {1, 3, 6, 96, 384}) {
+    std::vector<float> x = randomValues(width, 3), w = randomValues(width, 4);
+    std::vector<float> y = rotateRows(x, width), v = rotateColumns(w, 1);
+    double product = 0, rotated = 0;
+    for (size_t k = 0; k < x.size(); ++k) {
+      product += double(x[k]) * w[k];
+      rotated += double(y[k]) * v[k];
+    }
+    EXPECT_NEAR(product, rotated, 1e-5 * std::sqrt(double(width)));
+    // Each element by the matrix itself.
+    int64_t block = blockOf(width);
+    for (int64_t j = 0; j < width; ++j) {
+      double sum = 0;
+      for (int64_t i = 0; i < block; ++i)
+        sum += sign(i, j % block) * double(x[size_t(j / block * block + i)]);
+      EXPECT_NEAR(y[size_t(j)], sum, 1e-5 * std::sqrt(double(block)));
+    }
+  }
+}
+
+TEST_P(QuantizedTest, LinearOfRotatedVectors) {
+  // Blocks of 1, of less than a vector of any level, and of all sizes above.
+  static const std::pair<int64_t, int64_t> shapes[] = {
+      {3, 33},  {6, 8},  {20, 5},   {72, 9},
+      {48, 33}, {32, 4}, {192, 40}, {384, 7}};
+  std::string module;
+  Weights weights;
+  for (auto [depth, columns] : shapes) {
+    module += scaledLinear(depth, columns, /*isRotated=*/true);
+    weights.merge(weightsOf(depth, columns));
+  }
+  withCode(module, weights, [&](const EntryRunner &code) {
+    for (auto [depth, columns] : shapes) {
+      std::string shape = shapeOf(depth, columns);
+      std::vector<float> x = randomValues(kRows * depth, 3);
+      std::fill_n(x.begin() + 2 * depth, depth, 0.0f);
+      x[5 * depth] = std::numeric_limits<float>::infinity();
+      x[9 * depth] = std::numeric_limits<float>::quiet_NaN();
+      x[12 * depth] = 1e30f;
+      Integers q = quantizeRows(rotateRows(x, depth), depth);
+      Integers w = quantizeColumns(
+          rotateColumns(weights["w_" + shape].values, columns), columns);
+      expectSame(runInBatches(code, "linear_" + shape, kRows, {{"x", x}}),
+                 multiply(q.values, q.scales, /*shift=*/0, w,
+                          weights["b_" + shape].values));
+    }
+  });
 }
 
 TEST_P(QuantizedTest, LinearWithScalesOfVectors) {

@@ -11,8 +11,8 @@ namespace {
 class ShortFfnTest : public LayerTest {
 protected:
   /// Of an entry whose lines are `before` and `linears`, and of one with `ffn`.
-  void expectOneResult(const std::string &before, const char *linears,
-                       const char *ffn);
+  void expectOneResult(const std::string &before, const std::string &linears,
+                       const std::string &ffn);
 };
 
 struct Shape {
@@ -87,7 +87,8 @@ transformer.parameter @s2_SHAPE : tensor<INxf32> column_scales of [@w2_SHAPE]
 )";
 
 void ShortFfnTest::expectOneResult(const std::string &before,
-                                   const char *linears, const char *ffn) {
+                                   const std::string &linears,
+                                   const std::string &ffn) {
   std::string module;
   for (const Shape &shape : kShapes)
     module +=
@@ -141,28 +142,36 @@ static const std::string kIntegerWeights = R"(
   %m2 = transformer.weight @m2_SHAPE : tensor<1xf32>
 )";
 
+/// Rotated ones, or others.
+static std::string withRotation(const char *text, bool isRotated) {
+  return fill(text, {{" ROTATED", isRotated ? " rotated" : ""}});
+}
+
 TEST_P(ShortFfnTest, ScalesHiddenVectors) {
   if (takesSample())
     GTEST_SKIP() << "an ffn is two linears on a GPU: --all";
-  expectOneResult(kIntegerWeights + R"(
-  %q, %s = transformer.quantize %x
-    : (tensor<?xINxf32>) -> (tensor<?xINxi8>, tensor<?xf32>)
-)",
-                  R"(
+  const char *linears = R"(
   %h = transformer.linear %q scales(%s), %i1 scales(%s1), %b1 activation(relu)
     : (tensor<?xINxi8>, tensor<?xf32>, tensor<INxHIDDENxi8>, tensor<HIDDENxf32>,
        tensor<HIDDENxf32>) -> tensor<?xHIDDENxf32>
-  %p, %t = transformer.quantize %h
+  %p, %t = transformer.quantize %h ROTATED
     : (tensor<?xHIDDENxf32>) -> (tensor<?xHIDDENxi8>, tensor<?xf32>)
   %y = transformer.linear %p scales(%t), %i2 scales(%s2), %b2
     : (tensor<?xHIDDENxi8>, tensor<?xf32>, tensor<HIDDENxINxi8>,
-       tensor<INxf32>, tensor<INxf32>) -> tensor<?xINxf32>)",
-                  R"(
+       tensor<INxf32>, tensor<INxf32>) -> tensor<?xINxf32>)";
+  const char *ffn = R"(
   %y = transformer.ffn %q scales(%s), %i1 scales(%s1), %b1, %i2 scales(%s2), %b2
-         activation(relu)
+         ROTATED activation(relu)
     : (tensor<?xINxi8>, tensor<?xf32>, tensor<INxHIDDENxi8>, tensor<HIDDENxf32>,
        tensor<HIDDENxf32>, tensor<HIDDENxINxi8>, tensor<INxf32>,
-       tensor<INxf32>) -> tensor<?xINxf32>)");
+       tensor<INxf32>) -> tensor<?xINxf32>)";
+  for (bool isRotated : {false, true})
+    expectOneResult(kIntegerWeights + R"(
+  %q, %s = transformer.quantize %x
+    : (tensor<?xINxf32>) -> (tensor<?xINxi8>, tensor<?xf32>)
+)",
+                    withRotation(linears, isRotated),
+                    withRotation(ffn, isRotated));
 }
 
 TEST_P(ShortFfnTest, QuantisesHiddenVectorsByAMultiplier) {

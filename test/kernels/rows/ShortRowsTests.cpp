@@ -68,6 +68,12 @@ static const Line kReaders[] = {
   %y = transformer.linear %q scales(%s), %i scales(%t) residual(%h)
     : (tensor<?xDxi8>, tensor<?xf32>, tensor<DxDxi8>, tensor<Dxf32>,
        tensor<?xDxf32>) -> tensor<?xDxf32>)"},
+    {"rotated", R"(
+  %q, %s = transformer.quantize %h rotated
+    : (tensor<?xDxf32>) -> (tensor<?xDxi8>, tensor<?xf32>)
+  %y = transformer.linear %q scales(%s), %i scales(%t) residual(%h)
+    : (tensor<?xDxi8>, tensor<?xf32>, tensor<DxDxi8>, tensor<Dxf32>,
+       tensor<?xDxf32>) -> tensor<?xDxf32>)"},
     {"multiplier", R"(
   %m = transformer.weight @m_D : tensor<1xf32>
   %q = transformer.quantize %h multiplier(%m)

@@ -100,6 +100,6 @@ LogicalResult heddle::emitGrid(QuantizeOp op) {
   rows.push_back(op.getInput());
   return emitRows(op, op.getInput(), rows, [&](WarpRow &row, BlockCode &) {
     row.quantize(row.load(op.getInput()), op.getMultiplier(),
-                 op.getDestinations());
+                 op.getDestinations(), op.getRotated());
   });
 }

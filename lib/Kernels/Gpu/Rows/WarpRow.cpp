@@ -113,9 +113,48 @@ SmallVector<Value> WarpRow::mapInside(ArrayRef<Value> elements,
   return result;
 }
 
+/// x R: pairs at small distances are of one lane, others of two. No block is
+/// longer than the pieces of a warp, and each is inside or behind the end.
+SmallVector<Value> WarpRow::rotate(ArrayRef<Value> elements) {
+  SmallVector<Value> x;
+  int64_t block = rotationOf(width);
+  for (auto [element, column] : llvm::zip_equal(elements, columns())) {
+    Value place = code.bitAnd(column, code.i32(block - 1));
+    Value neighbours = math::CtPopOp::create(
+        code.builder, code.loc, code.bitAnd(place, code.shiftRight(place, 1)));
+    Value isNegated =
+        code.notEqual(code.bitAnd(neighbours, code.i32(1)), code.i32(0));
+    x.push_back(code.select(
+        isNegated, arith::NegFOp::create(code.builder, code.loc, element),
+        element));
+  }
+  for (int64_t distance = 1; distance < block; distance *= 2) {
+    SmallVector<Value> rotated;
+    Value isSecond;
+    if (distance >= each)
+      isSecond = code.notEqual(
+          code.bitAnd(code.lane(), code.i32(distance / each)), code.i32(0));
+    for (int64_t i = 0, count = int64_t(x.size()); i < count; ++i) {
+      if (distance < each) {
+        rotated.push_back(i & distance ? code.sub(x[i - distance], x[i])
+                                       : code.add(x[i], x[i + distance]));
+        continue;
+      }
+      Value other = code.exchange(x[i], distance / each);
+      rotated.push_back(
+          code.select(isSecond, code.sub(other, x[i]), code.add(x[i], other)));
+    }
+    x = std::move(rotated);
+  }
+  return x;
+}
+
 /// QuantizeOp's formulas, of this row.
 void WarpRow::quantize(ArrayRef<Value> elements, Value multiplier,
-                       ValueRange destinations) {
+                       ValueRange destinations, bool isRotated) {
+  if (isRotated)
+    return quantize(rotate(elements), multiplier, destinations,
+                    /*isRotated=*/false);
   Value scale;
   if (!multiplier) {
     Value most = code.f32(0);
@@ -151,8 +190,9 @@ void WarpRow::storeAlso(ArrayRef<Value> elements, ShortRowsOpInterface op) {
   OperandRange destinations =
       cast<DestinationOpInterface>(op.getOperation()).getDestinations();
   store(elements, destinations[0]);
-  if (op.getAlso() == Shortening::Quantize)
-    quantize(elements, op.getAlsoMultiplier(), destinations.drop_front());
+  if (isQuantized(op.getAlso()))
+    quantize(elements, op.getAlsoMultiplier(), destinations.drop_front(),
+             op.getAlso() == Shortening::QuantizeRotated);
   else if (op.getAlso())
     round(elements, destinations[1]);
 }

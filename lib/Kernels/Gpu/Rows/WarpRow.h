@@ -35,13 +35,14 @@ public:
   llvm::SmallVector<mlir::Value>
   mapInside(llvm::ArrayRef<mlir::Value> elements,
             llvm::function_ref<mlir::Value(mlir::Value)> y);
-  /// Writes the row in fewer bits.
+  /// Writes the row in fewer bits; `isRotated` as QuantizeOp has it.
   void quantize(llvm::ArrayRef<mlir::Value> elements, mlir::Value multiplier,
-                mlir::ValueRange destinations);
+                mlir::ValueRange destinations, bool isRotated);
   /// Stores f32 as the first result of an op, and what `also` makes of them.
   void storeAlso(llvm::ArrayRef<mlir::Value> elements, ShortRowsOpInterface op);
 
 private:
+  llvm::SmallVector<mlir::Value> rotate(llvm::ArrayRef<mlir::Value> elements);
   void round(llvm::ArrayRef<mlir::Value> elements, mlir::Value destination);
   int64_t pieces() const {
     return llvm::divideCeil(width, each * kWarpThreads);

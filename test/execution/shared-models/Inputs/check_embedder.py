@@ -2,11 +2,14 @@
 stands in the folder of the model (README.md of the folder above it).
 
 usage: check_embedder.py KNOWN ARTIFACT [--by-ids] [--but NUMBER] [--wrong BOUND]
+                         [--cosine BOUND]
 
 Texts are arguments of heddle-run, or their ids its lines with --by-ids; --but leaves
 one out. Vectors of length 1 are within 2e-6, hidden states within 5e-6 of the largest
 number: float32 of transformers comes within 2e-7 of vectors. With --wrong, the model
-is a wrong one: a number of the first 20 vectors is BOUND away at least.
+is a wrong one: a number of the first 20 vectors is BOUND away at least. With --cosine
+its products have fewer bits: each vector has at least that cosine with the one of its
+text, which is the nearest of all.
 """
 
 import argparse
@@ -42,6 +45,13 @@ def check_vectors(arguments, lines):
         texts = [line["text"] for line in lines]
         found = run(arguments.artifact, "--output", "--", *texts)
     assert found.shape == expected.shape, (found.shape, expected.shape)
+    if arguments.cosine:
+        cosines = found @ expected.T / np.linalg.norm(found, axis=1, keepdims=True)
+        own = np.diag(cosines)
+        print(f"cosines: {own.min():.6f}, of text {chosen[own.argmin()]}")
+        assert own.min() >= arguments.cosine
+        assert np.array_equal(cosines.argmax(axis=1), np.arange(len(chosen)))
+        return
     rows = np.abs(found - expected).max(axis=1)
     print(f"vectors: {rows.max():.1e}, of text {chosen[rows.argmax()]}")
     if arguments.wrong:
@@ -72,9 +82,10 @@ parser.add_argument("artifact")
 parser.add_argument("--by-ids", action="store_true")
 parser.add_argument("--but", type=int)
 parser.add_argument("--wrong", type=float)
+parser.add_argument("--cosine", type=float)
 arguments = parser.parse_args()
 with open(arguments.known / "expected.jsonl", encoding="utf-8") as file:
     lines = [json.loads(line) for line in file]
 check_vectors(arguments, lines)
-if not arguments.wrong and arguments.but is None:
+if not (arguments.wrong or arguments.cosine) and arguments.but is None:
     check_hidden(arguments, lines)
