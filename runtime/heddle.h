@@ -286,9 +286,11 @@ enum {
   HEDDLE_CROP = 32
 };
 
-/* The ids of a text, none for a source without a token. Fails if the model
-   cannot take them. Errors call the text `name`; with NULL, "the text". Any
-   number of threads may ask a session that nobody configures. */
+/* The ids of a text, none for a source without a token. heddle_embed and what
+   labels texts read these otherwise: with prompts, an empty text, too, and of a
+   long one its beginning. Fails if the model cannot take them. Errors call the
+   text `name`; with NULL, "the text". Any number of threads may ask a session
+   that nobody configures. */
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,
                             const char *text, size_t size, const char *name,
                             int32_t **ids, size_t *count);
@@ -512,9 +514,9 @@ typedef struct heddle_label {
   int32_t id;
   /* Its probability, or what the model says of it if its scores are none. */
   float score;
-  /* The token that it is about, from 0, special ones counted, and what the
-     vocabulary calls that; 0 and NULL for heddle_classify, NULL without a
-     tokenizer. */
+  /* The token that it is about, from 0, special ones counted, and its piece of
+     the vocabulary: bytes that are no whole character read U+FFFD. 0 and NULL
+     for heddle_classify, NULL without a tokenizer. */
   size_t token;
   const char *token_name;
   /* Where this token stands in the text, in bytes and in characters, without

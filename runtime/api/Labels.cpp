@@ -8,6 +8,7 @@
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Session.h"
+#include "runtime/tokenizer/Utf8.h"
 
 #include <deque>
 #include <memory>
@@ -64,7 +65,8 @@ static NamedLabels nameLabels(const Model &model, Role task,
     result.score = label.score;
     result.token = size_t(label.token);
     if (tokenizer && task != Role::Classify)
-      result.token_name = named.keep(tokenizer->nameOf(label.tokenId));
+      result.token_name =
+          named.keep(repairUtf8(tokenizer->nameOf(label.tokenId)));
     result.first_byte = label.place.bytes.begin;
     result.last_byte = label.place.bytes.end;
     result.first_character = label.place.characters.begin;

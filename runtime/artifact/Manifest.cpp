@@ -282,10 +282,12 @@ static void parseRole(Entry &entry, JsonReader &reader) {
     return;
   std::string name = reader.string("role");
   entry.role = named<Role>(kRoleNames, name);
+  std::string known;
+  for (std::string_view each : kRoleNames)
+    known += (known.empty() ? "" : ", ") + std::string(each);
   if (!entry.role)
     reader.fail("'", entry.name, "' has the role '", name,
-                "' (supported: encode, full, prepare, step, beam, chunk, "
-                "greedy, best, embed)");
+                "' (supported: ", known, ")");
   else if (isOfDecoder(*entry.role))
     entry.decoder = reader.string("decoder");
 }

@@ -79,13 +79,14 @@ Result<Sentence> TextReader::read(const LineText &line) const {
 /// Where tokens stand in a text.
 static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
                                         std::string_view text) {
-  // A byte's character is what stands in front of it.
+  // A byte's character is what stands in front of it. What is not UTF-8 has
+  // bytes that continue no character.
   std::vector<uint32_t> characters = {0};
   for (char byte : text)
     characters.push_back(characters.back() + ((byte & 0xC0) != 0x80));
   auto characterAt = [&](uint32_t byte, bool isEnd) {
     bool isInside = byte < text.size() && (text[byte] & 0xC0) == 0x80;
-    return characters[byte] - (isInside && !isEnd);
+    return characters[byte] - (isInside && !isEnd && characters[byte] > 0);
   };
   std::vector<TokenPlace> places;
   for (size_t i = 0; i < encoding.ids.size(); ++i) {

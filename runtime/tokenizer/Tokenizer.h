@@ -65,7 +65,7 @@ public:
   /// The target ids of a part of a target text, without bos or eos.
   Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;
 
-  /// What the vocabulary calls a source id.
+  /// The piece of a source id: bytes, which may be no whole characters.
   std::string_view nameOf(int32_t id) const;
 
   /// The text of target ids, without special tokens.

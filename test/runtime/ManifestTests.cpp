@@ -379,7 +379,8 @@ TEST(ManifestTest, entries) {
             "valid"); // Entries without a role are left alone.
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
             "manifest: an entry 'decode' has the role 'whole' (supported: "
-            "encode, full, prepare, step, beam, chunk, greedy, best, embed)");
+            "encode, full, prepare, step, beam, chunk, greedy, best, embed, "
+            "classify, tag, fill)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
             "manifest: an entry has no 'decoder'");
 }

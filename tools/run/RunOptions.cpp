@@ -446,7 +446,7 @@ Status Parser::check() {
   options.nBest = isGiven("--n-best") || isGiven("--alternatives");
   options.tokenScores = isGiven("--token-scores");
   options.split = isGiven("--split");
-  options.top = isGiven("--top");
+  options.top = numberOf("--top", 1) > 1;
   for (const auto &[flag, value] : given)
     if (isOfTranslations(flag))
       options.translates = flag;

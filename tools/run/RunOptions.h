@@ -33,7 +33,9 @@ struct RunOptions {
   /// What of the settings the tool has to know.
   int64_t batch = 16;
   bool ids = false, scores = false, nBest = false, tokenScores = false,
-       split = false, top = false;
+       split = false;
+  /// Whether places have several labels.
+  bool top = false;
   /// For --info; 0 for what the model says.
   int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty if only the table is wanted.

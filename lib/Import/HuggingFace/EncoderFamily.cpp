@@ -31,6 +31,11 @@ static void refuseOwnCode(ConfigReader &config) {
                             "transformers' class");
 }
 
+/// Which tokens a model pads with, begins and ends: its tokenizer says so, or
+/// what it generates.
+static constexpr StringLiteral kTokenFields[] = {
+    "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"};
+
 Error EncoderImport::readConfig() {
   ConfigReader &reader = folder.config;
   config.vocabulary =
@@ -56,6 +61,8 @@ Error EncoderImport::readConfig() {
                          : 0;
   refuseUnsupportedEncoder(reader);
   refuseOwnCode(reader);
+  ignoreKnownFields(reader);
+  reader.ignore(kTokenFields);
   return reader.takeError();
 }
 

@@ -101,9 +101,8 @@ static Value rotate(Value x, int64_t block, Loops &loops) {
       others.push_back(i ^ distance);
     Value other =
         vector::ShuffleOp::create(loops.builder, loops.loc, x, x, others);
-    x = math::FmaOp::create(
-        loops.builder, loops.loc, x,
-        signs([&](int64_t i) { return (i & distance) != 0; }), other);
+    Value sign = signs([&](int64_t i) { return (i & distance) != 0; });
+    x = loops.fma(x, sign, other);
   }
   return x;
 }

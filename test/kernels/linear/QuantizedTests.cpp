@@ -19,7 +19,14 @@ using namespace heddle;
 using namespace heddle::test;
 
 namespace {
-class QuantizedTest : public LayerTest {};
+/// Inputs and outputs of a linear.
+using Shape = std::pair<int64_t, int64_t>;
+
+class QuantizedTest : public LayerTest {
+protected:
+  /// Of vectors with a scale each, rotated or as they are.
+  void expectProducts(const std::vector<Shape> &shapes, bool areRotated);
+};
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(, QuantizedTest,
@@ -156,9 +163,8 @@ static constexpr int64_t kRows = 75;
 
 /// Depths around groups of four, what is unrolled and the 64 bytes of a tile,
 /// and one that tiles take from both ends; columns around panels.
-static const std::pair<int64_t, int64_t> kShapes[] = {
-    {1, 1},    {3, 33},   {4, 32},  {6, 8},
-    {37, 100}, {130, 64}, {68, 33}, {1028, 65}};
+static const Shape kShapes[] = {{1, 1},    {3, 33},   {4, 32},  {6, 8},
+                                {37, 100}, {130, 64}, {68, 33}, {1028, 65}};
 
 /// y = x W + b of vectors with a scale each, rotated or not, named after the
 /// shape.
@@ -214,59 +220,51 @@ TEST(RotationTest, KeepsProducts) {
   }
 }
 
-TEST_P(QuantizedTest, LinearOfRotatedVectors) {
-  // Blocks of 1, of less than a vector of any level, and of all sizes above.
-  static const std::pair<int64_t, int64_t> shapes[] = {
-      {3, 33},  {6, 8},  {20, 5},   {72, 9},
-      {48, 33}, {32, 4}, {192, 40}, {384, 7}};
+void QuantizedTest::expectProducts(const std::vector<Shape> &shapes,
+                                   bool areRotated) {
   std::string module;
   Weights weights;
   for (auto [depth, columns] : shapes) {
-    module += scaledLinear(depth, columns, /*isRotated=*/true);
+    module += scaledLinear(depth, columns, areRotated);
     weights.merge(weightsOf(depth, columns));
   }
   withCode(module, weights, [&](const EntryRunner &code) {
     for (auto [depth, columns] : shapes) {
       std::string shape = shapeOf(depth, columns);
-      std::vector<float> x = randomValues(kRows * depth, 3);
-      std::fill_n(x.begin() + 2 * depth, depth, 0.0f);
-      x[5 * depth] = std::numeric_limits<float>::infinity();
-      x[9 * depth] = std::numeric_limits<float>::quiet_NaN();
-      x[12 * depth] = 1e30f;
-      Integers q = quantizeRows(rotateRows(x, depth), depth);
-      Integers w = quantizeColumns(
-          rotateColumns(weights["w_" + shape].values, columns), columns);
-      expectSame(runInBatches(code, "linear_" + shape, kRows, {{"x", x}}),
-                 multiply(q.values, q.scales, /*shift=*/0, w,
-                          weights["b_" + shape].values));
-    }
-  });
-}
-
-TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
-  std::string module;
-  Weights weights;
-  for (auto [depth, columns] : kShapes) {
-    module += scaledLinear(depth, columns);
-    weights.merge(weightsOf(depth, columns));
-  }
-  withCode(module, weights, [&](const EntryRunner &code) {
-    for (auto [depth, columns] : kShapes) {
-      std::string shape = shapeOf(depth, columns);
-      std::vector<float> x = randomValues(kRows * depth, 3);
+      std::vector<float> x = randomValues(kRows * depth, 3),
+                         w = weights["w_" + shape].values;
       // Neighbours of ordinary rows: zeros, an infinity, what is no number, and
       // one value that leaves all others at zero.
       std::fill_n(x.begin() + 2 * depth, depth, 0.0f);
       x[5 * depth] = std::numeric_limits<float>::infinity();
       x[9 * depth] = std::numeric_limits<float>::quiet_NaN();
       x[12 * depth] = 1e30f;
-      Integers q = quantizeRows(x, depth);
-      Integers w = quantizeColumns(weights["w_" + shape].values, columns);
+      Integers q = quantizeRows(areRotated ? rotateRows(x, depth) : x, depth);
+      Integers v =
+          quantizeColumns(areRotated ? rotateColumns(w, columns) : w, columns);
       expectSame(runInBatches(code, "linear_" + shape, kRows, {{"x", x}}),
-                 multiply(q.values, q.scales, /*shift=*/0, w,
+                 multiply(q.values, q.scales, /*shift=*/0, v,
                           weights["b_" + shape].values));
     }
   });
+}
+
+TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
+  expectProducts({std::begin(kShapes), std::end(kShapes)},
+                 /*areRotated=*/false);
+}
+
+TEST_P(QuantizedTest, LinearOfRotatedVectors) {
+  // Blocks of 1, of less than a vector of any level, and of all sizes above.
+  expectProducts({{3, 33},
+                  {6, 8},
+                  {20, 5},
+                  {72, 9},
+                  {48, 33},
+                  {32, 4},
+                  {192, 40},
+                  {384, 7}},
+                 /*areRotated=*/true);
 }
 
 TEST_P(QuantizedTest, ManyWideRows) {

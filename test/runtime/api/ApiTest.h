@@ -14,6 +14,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -65,6 +66,39 @@ protected:
   heddle_settings *settings = nullptr;
   heddle_session *session = nullptr;
 };
+
+/// Inputs that a stream takes in order, and what is said of them.
+struct StreamedInputs {
+  std::vector<heddle_input> inputs;
+  std::vector<std::string> notices = {};
+  size_t next = 0;
+
+  /// Borrows this object, as does the function of a sink whose context it is.
+  heddle_source source() {
+    heddle_source source = {};
+    source.context = this;
+    source.next = [](void *context, int, heddle_input *input) {
+      auto &all = *static_cast<StreamedInputs *>(context);
+      if (all.next == all.inputs.size())
+        return HEDDLE_NEXT_END;
+      *input = all.inputs[all.next++];
+      return HEDDLE_NEXT_INPUT;
+    };
+    return source;
+  }
+  static void notice(void *context, size_t input, const char *sentence) {
+    static_cast<StreamedInputs *>(context)->notices.push_back(
+        std::to_string(input) + ": " + sentence);
+  }
+};
+
+/// Borrows the text.
+inline heddle_input textOf(std::string_view text) {
+  heddle_input input = {};
+  input.text = text.data();
+  input.text_size = text.size();
+  return input;
+}
 
 inline heddle_input inputOf(const Ids &ids) {
   heddle_input input = {};

@@ -21,12 +21,10 @@ namespace {
 
 using Vectors = std::vector<std::vector<float>>;
 
-/// What a stream gives: vectors, empty ones of what was skipped, and notices.
-struct Streamed {
-  std::vector<heddle_input> inputs;
-  Vectors vectors;
-  std::vector<std::string> notices;
-  size_t next = 0, most = std::numeric_limits<size_t>::max();
+/// What a stream gives: vectors, empty ones of what was skipped.
+struct Streamed : StreamedInputs {
+  Vectors vectors = {};
+  size_t most = std::numeric_limits<size_t>::max();
 };
 
 class EmbeddingTest : public ApiTest {
@@ -50,14 +48,6 @@ protected:
                                           {{1}, {2}, -1, /*typeBehind=*/1})}});
   }
 
-  /// Borrows the text.
-  static heddle_input textOf(std::string_view text) {
-    heddle_input input = {};
-    input.text = text.data();
-    input.text_size = text.size();
-    return input;
-  }
-
   Vectors embed(const std::vector<heddle_input> &inputs) {
     float *values = nullptr;
     size_t width = 0, asked = 0;
@@ -75,27 +65,16 @@ protected:
   }
 
   heddle_status stream(Streamed &streamed) {
-    heddle_source source = {};
-    source.context = &streamed;
-    source.next = [](void *context, int, heddle_input *input) {
-      Streamed &all = *static_cast<Streamed *>(context);
-      if (all.next == all.inputs.size())
-        return HEDDLE_NEXT_END;
-      *input = all.inputs[all.next++];
-      return HEDDLE_NEXT_INPUT;
-    };
+    heddle_source source = streamed.source();
     heddle_vector_sink sink = {
-        &streamed,
+        static_cast<StreamedInputs *>(&streamed),
         [](void *context, const float *values, size_t width) {
-          Streamed &all = *static_cast<Streamed *>(context);
+          auto &all =
+              *static_cast<Streamed *>(static_cast<StreamedInputs *>(context));
           all.vectors.emplace_back(values, values + width);
           return int(all.vectors.size() == all.most);
         },
-        nullptr,
-        [](void *context, size_t input, const char *sentence) {
-          static_cast<Streamed *>(context)->notices.push_back(
-              std::to_string(input) + ": " + sentence);
-        }};
+        /*flush=*/nullptr, StreamedInputs::notice};
     return heddle_embed_stream(session, &source, &sink);
   }
 
@@ -138,7 +117,7 @@ TEST_F(EmbeddingTest, has_a_vector_for_each_input) {
       ASSERT_EQ(set("batch", batch), HEDDLE_OK);
       EXPECT_EQ(embed(inputs), expectedVectors);
     }
-  Streamed streamed{inputs, {}, {}};
+  Streamed streamed{{inputs}};
   ASSERT_EQ(stream(streamed), HEDDLE_OK) << heddle_error();
   EXPECT_EQ(streamed.vectors, expectedVectors);
   EXPECT_TRUE(streamed.notices.empty());
@@ -254,7 +233,7 @@ TEST_F(EmbeddingTest, cuts_texts_that_are_too_long) {
                                       textOf(text)};
   auto expectCut = [&](const Vectors &vectors,
                        const std::vector<std::string> &notices) {
-    Streamed streamed{inputs, {}, {}};
+    Streamed streamed{{inputs}};
     ASSERT_EQ(stream(streamed), HEDDLE_OK) << heddle_error();
     EXPECT_EQ(streamed.vectors, vectors);
     EXPECT_EQ(streamed.notices, notices);
@@ -288,7 +267,7 @@ TEST_F(EmbeddingTest, cuts_texts_that_are_too_long) {
   ASSERT_EQ(set("no-truncate", "true"), HEDDLE_OK);
   expectFails(inputs, "input 2 has more than 5 tokens");
   ASSERT_EQ(set("on-error", "skip"), HEDDLE_OK);
-  Streamed streamed{inputs, {}, {}};
+  Streamed streamed{{inputs}};
   ASSERT_EQ(stream(streamed), HEDDLE_OK) << heddle_error();
   EXPECT_EQ(streamed.vectors, (Vectors{vectorOf(abc), {}, {}}));
   EXPECT_EQ(streamed.notices,
@@ -310,7 +289,7 @@ TEST_F(EmbeddingTest, has_no_room_for_a_text_between_special_tokens) {
                       "at most 1");
   // None of the text is left, which is cut all the same.
   ASSERT_EQ(set("max-source", "2"), HEDDLE_OK);
-  Streamed streamed{inputs, {}, {}};
+  Streamed streamed{{inputs}};
   ASSERT_EQ(stream(streamed), HEDDLE_OK) << heddle_error();
   EXPECT_EQ(streamed.vectors, Vectors{vectorOf({1, 2})});
   EXPECT_EQ(
@@ -337,7 +316,7 @@ TEST_F(EmbeddingTest, names_inputs_that_fail) {
   expectFails(inputs, "input 2 has no token");
   // Those before it have theirs in a stream.
   ASSERT_EQ(set("batch", "1"), HEDDLE_OK);
-  Streamed streamed{inputs, {}, {}};
+  Streamed streamed{{inputs}};
   EXPECT_EQ(stream(streamed), HEDDLE_FAILED);
   EXPECT_EQ(std::string(heddle_error()), "input 2 has no token");
   EXPECT_EQ(streamed.vectors, Vectors{toyVector({1, 2})});
@@ -362,7 +341,7 @@ TEST_F(EmbeddingTest, may_be_cancelled) {
   EXPECT_EQ(values, nullptr);
   EXPECT_EQ(embed(inputs).size(), 20u);
   // A sink that has enough.
-  Streamed streamed{inputs, {}, {}};
+  Streamed streamed{{inputs}};
   streamed.most = 3;
   EXPECT_EQ(stream(streamed), HEDDLE_CANCELLED);
   EXPECT_EQ(streamed.vectors.size(), 3u);

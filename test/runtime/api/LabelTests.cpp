@@ -38,11 +38,9 @@ void PrintTo(const Found &found, std::ostream *out) {
 using Labels = std::vector<std::vector<Found>>;
 
 /// What a stream gives, and after how many inputs it has enough.
-struct Streamed {
-  std::vector<heddle_input> inputs;
+struct Streamed : StreamedInputs {
   Labels labels = {};
-  std::vector<std::string> notices = {};
-  size_t next = 0, most = SIZE_MAX;
+  size_t most = SIZE_MAX;
 };
 
 using Task = heddle_status(heddle_session *, const heddle_input *, size_t,
@@ -131,14 +129,6 @@ protected:
                                                     4, {{1}, {2}})}});
   }
 
-  /// Borrows the text.
-  static heddle_input textOf(std::string_view text) {
-    heddle_input input = {};
-    input.text = text.data();
-    input.text_size = text.size();
-    return input;
-  }
-
   Labels label(Task *task, const std::vector<heddle_input> &inputs) {
     heddle_labels *labels = nullptr;
     EXPECT_EQ(task(session, inputs.data(), inputs.size(), &labels), HEDDLE_OK)
@@ -155,27 +145,16 @@ protected:
   }
 
   heddle_status stream(TaskStream *task, Streamed &streamed) {
-    heddle_source source = {};
-    source.context = &streamed;
-    source.next = [](void *context, int, heddle_input *input) {
-      Streamed &all = *static_cast<Streamed *>(context);
-      if (all.next == all.inputs.size())
-        return HEDDLE_NEXT_END;
-      *input = all.inputs[all.next++];
-      return HEDDLE_NEXT_INPUT;
-    };
+    heddle_source source = streamed.source();
     heddle_label_sink sink = {
-        &streamed,
+        static_cast<StreamedInputs *>(&streamed),
         [](void *context, const heddle_label *labels, size_t count) {
-          Streamed &all = *static_cast<Streamed *>(context);
+          auto &all =
+              *static_cast<Streamed *>(static_cast<StreamedInputs *>(context));
           all.labels.push_back(foundIn(labels, count));
           return int(all.labels.size() == all.most);
         },
-        nullptr,
-        [](void *context, size_t input, const char *sentence) {
-          static_cast<Streamed *>(context)->notices.push_back(
-              std::to_string(input) + ": " + sentence);
-        }};
+        /*flush=*/nullptr, StreamedInputs::notice};
     return task(session, &source, &sink);
   }
 
@@ -210,7 +189,7 @@ TEST_F(LabelTest, has_labels_for_each_input) {
   for (auto [task, labels] : {std::pair(&heddle_classify_stream, &classes),
                               {&heddle_tag_stream, &tags},
                               {&heddle_fill_stream, &fills}}) {
-    Streamed streamed{inputs};
+    Streamed streamed{{inputs}};
     ASSERT_EQ(stream(task, streamed), HEDDLE_OK) << heddle_error();
     EXPECT_EQ(streamed.labels, *labels);
     EXPECT_TRUE(streamed.notices.empty());
@@ -291,11 +270,35 @@ TEST_F(LabelTest, knows_where_tokens_of_texts_stand) {
   heddle_labels_free(labels);
 }
 
+TEST_F(LabelTest, has_places_in_texts_that_are_not_utf8) {
+  loadTexts();
+  const std::string text = "\x80\xA9"
+                           "d\xC3"
+                           "a";
+  heddle_input input = textOf(text);
+  heddle_labels *labels = nullptr;
+  ASSERT_EQ(heddle_tag(session, &input, 1, &labels), HEDDLE_OK)
+      << heddle_error();
+  size_t count = 0, byte = 0, character = 0;
+  const heddle_label *each = heddle_labels_of(labels, 0, &count);
+  ASSERT_GE(count, 3u);
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(each[i].first_byte, byte);
+    EXPECT_GE(each[i].first_character, character ? character - 1 : 0);
+    EXPECT_LE(each[i].first_character, each[i].last_character);
+    byte = each[i].last_byte;
+    character = each[i].last_character;
+  }
+  EXPECT_EQ(byte, text.size());
+  EXPECT_LE(character, text.size());
+  heddle_labels_free(labels);
+}
+
 TEST_F(LabelTest, cuts_and_skips_texts) {
   loadTexts({{"labels", kTexts}, {"max_tokens", 4}});
   std::vector<heddle_input> inputs = {textOf("ab"), textOf("abc")};
   Ids cut = {1, 4, 5, 2}, whole = {1, 4, 5, 6, 2};
-  Streamed streamed{inputs};
+  Streamed streamed{{inputs}};
   ASSERT_EQ(stream(heddle_classify_stream, streamed), HEDDLE_OK);
   EXPECT_EQ(streamed.labels, (Labels{classesOf(cut), classesOf(cut)}));
   EXPECT_EQ(
@@ -344,7 +347,7 @@ TEST_F(LabelTest, may_be_cancelled) {
   heddle_cancel(session);
   EXPECT_TRUE(label(heddle_tag, {}).empty());
   expectFails(heddle_tag, inputs, HEDDLE_CANCELLED, "the call was cancelled");
-  Streamed streamed{inputs};
+  Streamed streamed{{inputs}};
   streamed.most = 3;
   EXPECT_EQ(stream(heddle_fill_stream, streamed), HEDDLE_CANCELLED);
   EXPECT_EQ(streamed.labels.size(), 3u);

@@ -59,6 +59,8 @@ TEST_F(RunLabelsTest, prints_an_object_a_line) {
                R"({"tags": [{"token": 1, "name": "b", "start": 0, "end": 1, )"
                R"("label": "id", "score": 0.66524094}]})"
                "\n");
+  EXPECT_EQ(run("texts --task tag --top 1 b").output,
+            run("texts --task tag b").output);
   expectOutput("texts --task tag --top 2 b", "",
                R"({"tags": [{"token": 1, "name": "b", "start": 0, "end": 1, )"
                R"("label": "id", "score": 0.66524094, "scores": {"id": )"
