@@ -18,19 +18,21 @@
 using namespace heddle;
 
 namespace {
-/// The labels of an input, as heddle.h has them.
+/// The labels of an input, as heddle.h has them. Those of the manifest are
+/// borrowed.
 struct NamedLabels {
   NamedLabels() = default;
   /// A copy of a name would stand elsewhere.
   NamedLabels(const NamedLabels &) = delete;
   NamedLabels(NamedLabels &&) = default;
 
+  /// Of tokens.
   std::deque<std::string> names;
   std::vector<heddle_label> labels;
   bool isSkipped = false;
 
-  const char *keep(std::string_view name) {
-    return names.emplace_back(name).c_str();
+  const std::string &keep(std::string name) {
+    return names.emplace_back(std::move(name));
   }
   /// Not null if the input has an answer, which may be empty.
   const heddle_label *data() const {
@@ -41,6 +43,8 @@ struct NamedLabels {
 } // namespace
 
 struct heddle_labels {
+  /// Has the names of labels.
+  std::shared_ptr<const Model> model;
   std::vector<NamedLabels> inputs;
 };
 
@@ -55,18 +59,19 @@ static NamedLabels nameLabels(const Model &model, Role task,
   const Tokenizer *tokenizer = model.tokenizer();
   for (const Label &label : *labels) {
     heddle_label &result = named.labels.emplace_back();
-    std::string text =
-        task == Role::Fill  ? tokenizer ? tokenizer->decode({label.id}) : ""
+    const std::string &text =
+        task == Role::Fill
+            ? named.keep(tokenizer ? tokenizer->decode({label.id}) : "")
         : task == Role::Tag ? manifest.tag->labels[size_t(label.id)]
                             : manifest.classify->labels[size_t(label.id)];
-    result.text = named.keep(text);
+    result.text = text.c_str();
     result.text_size = text.size();
     result.id = label.id;
     result.score = label.score;
     result.token = size_t(label.token);
     if (tokenizer && task != Role::Classify)
       result.token_name =
-          named.keep(repairUtf8(tokenizer->nameOf(label.tokenId)));
+          named.keep(repairUtf8(tokenizer->nameOf(label.tokenId))).c_str();
     result.first_byte = label.place.bytes.begin;
     result.last_byte = label.place.bytes.end;
     result.first_character = label.place.characters.begin;
@@ -102,8 +107,10 @@ static heddle_status run(Role task, heddle_session *session,
       [&](const LineRunOptions &options, LineSource &lines) {
         return label(*session, task, options, lines, gather);
       });
-  if (status == HEDDLE_OK)
-    *labels = gathered.release();
+  if (status != HEDDLE_OK)
+    return status;
+  gathered->model = session->model;
+  *labels = gathered.release();
   return status;
 }
 

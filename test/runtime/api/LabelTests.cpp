@@ -294,6 +294,27 @@ TEST_F(LabelTest, has_places_in_texts_that_are_not_utf8) {
   heddle_labels_free(labels);
 }
 
+TEST_F(LabelTest, names_tokens_in_utf8) {
+  const std::string pieces = "____\xE6"
+                             "bcd";
+  json manifest = withoutGeneration(withLabels(toyManifest()));
+  manifest["tokenizer"] = {{"kind", "characters"}};
+  load(manifest, {{"tokenizer", buildToyTokenizer(pieces, pieces, 3, 4)}});
+  // A piece of bytes may be a part of a character.
+  Ids source = {4, 5};
+  heddle_input input = inputOf(source);
+  heddle_labels *labels = nullptr;
+  ASSERT_EQ(heddle_tag(session, &input, 1, &labels), HEDDLE_OK)
+      << heddle_error();
+  const heddle_label *each = heddle_labels_of(labels, 0, nullptr);
+  EXPECT_STREQ(each[0].token_name, "\xEF\xBF\xBD");
+  EXPECT_STREQ(each[1].token_name, "b");
+  // Labels outlive their model.
+  load(toyManifest());
+  EXPECT_STREQ(each[0].text, "id");
+  heddle_labels_free(labels);
+}
+
 TEST_F(LabelTest, cuts_and_skips_texts) {
   loadTexts({{"labels", kTexts}, {"max_tokens", 4}});
   std::vector<heddle_input> inputs = {textOf("ab"), textOf("abc")};
