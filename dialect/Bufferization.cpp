@@ -166,9 +166,9 @@ static void attach(MLIRContext *context) {
 void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-           LinearOp, FfnOp, QuantizeOp, RoundOp, FakeQuantizeOp,
-           CandidateLogitsOp, LargestLogitsOp, BestLogitsOp, ActivationOp,
-           NormOp, AddOp, FillOp, AttentionOp, LinearAttentionOp,
+           RotaryPositionsOp, MultiplyOp, LinearOp, FfnOp, QuantizeOp, RoundOp,
+           FakeQuantizeOp, CandidateLogitsOp, LargestLogitsOp, BestLogitsOp,
+           ActivationOp, NormOp, AddOp, FillOp, AttentionOp, LinearAttentionOp,
            LinearAttentionSumsOp, LinearAttentionReadOp, ProjectSequenceOp,
            TakeRowsOp, PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp,
            CacheAppendOp, CacheFillOp, LastRowsOp>(context);

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/LayerAssembly.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace heddle;
@@ -282,7 +283,7 @@ void heddle::printFfnWeights(OpAsmPrinter &printer, Operation *, Value weight1,
 
 ParseResult heddle::parseDerivation(OpAsmParser &parser,
                                     DerivationAttr &derivation,
-                                    DenseI64ArrayAttr &sizes,
+                                    DenseF64ArrayAttr &numbers,
                                     ArrayAttr &parts) {
   SmallVector<StringRef> keywords;
   for (uint64_t i = 0; i <= getMaxEnumValForDerivation(); ++i)
@@ -292,14 +293,19 @@ ParseResult heddle::parseDerivation(OpAsmParser &parser,
     return success();
   derivation =
       DerivationAttr::get(parser.getContext(), *symbolizeDerivation(keyword));
-  SmallVector<int64_t> numbers;
-  auto parseNumber = [&] {
-    return parser.parseInteger(numbers.emplace_back());
+  SmallVector<double> values;
+  auto parseNumber = [&]() -> ParseResult {
+    int64_t integer;
+    OptionalParseResult parsed = parser.parseOptionalInteger(integer);
+    if (!parsed.has_value())
+      return parser.parseFloat(values.emplace_back());
+    values.push_back(double(integer));
+    return *parsed;
   };
   if (succeeded(parser.parseOptionalLParen())) {
     if (parser.parseCommaSeparatedList(parseNumber) || parser.parseRParen())
       return failure();
-    sizes = parser.getBuilder().getDenseI64ArrayAttr(numbers);
+    numbers = parser.getBuilder().getDenseF64ArrayAttr(values);
   }
   SmallVector<Attribute> names;
   auto parseName = [&] {
@@ -309,24 +315,34 @@ ParseResult heddle::parseDerivation(OpAsmParser &parser,
     names.push_back(FlatSymbolRefAttr::get(name));
     return success();
   };
-  if (parser.parseKeyword("of") ||
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseName))
+  bool isOfNone = derivation.getValue() == Derivation::RotaryFrequencies;
+  if (!isOfNone && (parser.parseKeyword("of") ||
+                    parser.parseCommaSeparatedList(
+                        OpAsmParser::Delimiter::Square, parseName)))
     return failure();
   parts = parser.getBuilder().getArrayAttr(names);
   return success();
 }
 
 void heddle::printDerivation(OpAsmPrinter &printer, Operation *,
-                             DerivationAttr derivation, DenseI64ArrayAttr sizes,
-                             ArrayAttr parts) {
+                             DerivationAttr derivation,
+                             DenseF64ArrayAttr numbers, ArrayAttr parts) {
   if (!derivation)
     return;
   printer << " " << stringifyDerivation(derivation.getValue());
-  if (sizes) {
+  if (numbers) {
+    auto printNumber = [&](double number) {
+      if (std::fmod(number, 1) == 0 && std::abs(number) < 0x1p53)
+        printer << int64_t(number);
+      else
+        printer.printFloat(APFloat(number));
+    };
     printer << "(";
-    llvm::interleaveComma(sizes.asArrayRef(), printer);
+    llvm::interleaveComma(numbers.asArrayRef(), printer, printNumber);
     printer << ")";
   }
+  if (parts.empty())
+    return;
   printer << " of ";
   printer.printAttributeWithoutType(parts);
 }

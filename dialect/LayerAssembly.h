@@ -74,10 +74,10 @@ void printFfnWeights(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 
 mlir::ParseResult parseDerivation(mlir::OpAsmParser &parser,
                                   DerivationAttr &derivation,
-                                  mlir::DenseI64ArrayAttr &sizes,
+                                  mlir::DenseF64ArrayAttr &numbers,
                                   mlir::ArrayAttr &parts);
 void printDerivation(mlir::OpAsmPrinter &printer, mlir::Operation *op,
-                     DerivationAttr derivation, mlir::DenseI64ArrayAttr sizes,
+                     DerivationAttr derivation, mlir::DenseF64ArrayAttr numbers,
                      mlir::ArrayAttr parts);
 
 mlir::ParseResult parseModes(mlir::OpAsmParser &parser, mlir::ArrayAttr &modes);

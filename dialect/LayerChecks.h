@@ -31,6 +31,27 @@ inline PanelLayout panelsOf(mlir::Value weight, llvm::ArrayRef<int64_t> parts) {
 llvm::LogicalResult inferWithWidth(mlir::Value input, int64_t width,
                                    llvm::SmallVectorImpl<mlir::Type> &results);
 
+/// Appends the type of `input`; nothing on memrefs.
+inline llvm::LogicalResult
+inferLike(mlir::Value input, llvm::SmallVectorImpl<mlir::Type> &results) {
+  if (llvm::isa<mlir::RankedTensorType>(input.getType()))
+    results.push_back(input.getType());
+  return llvm::success();
+}
+
+/// `input` has rank 3 in the full form, 2 in a step, which `marker` tells.
+llvm::LogicalResult verifyFormRank(mlir::Operation *op, mlir::Value input,
+                                   bool isStep, llvm::StringRef marker);
+
+/// Sinusoidal positions of vectors of that width.
+llvm::LogicalResult verifySinusoidal(mlir::Operation *op, int64_t width,
+                                     int64_t timescales);
+
+/// `value` is a table [positions, width], `offset` one of them.
+llvm::LogicalResult verifyPositionTable(mlir::Operation *op, mlir::Value value,
+                                        int64_t width,
+                                        mlir::IntegerAttr offset);
+
 /// `value` has rank 1 and this length.
 llvm::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t length);

@@ -13,46 +13,6 @@
 using namespace mlir;
 using namespace heddle;
 
-static LogicalResult inferLike(Value input, SmallVectorImpl<Type> &results) {
-  if (isa<RankedTensorType>(input.getType()))
-    results.push_back(input.getType());
-  return success();
-}
-
-/// Shared by the ops with positions: rank 3 in the full form, 2 in a step.
-static LogicalResult verifyFormRank(Operation *op, Value input, bool isStep,
-                                    StringRef marker) {
-  int64_t expected = isStep ? 2 : 3;
-  if (shapedType(input).getRank() == expected)
-    return success();
-  return op->emitOpError("expects an input of rank ")
-         << expected << (isStep ? " with '" : " without '") << marker
-         << "', found rank " << shapedType(input).getRank();
-}
-
-static LogicalResult verifySinusoidal(Operation *op, int64_t width,
-                                      int64_t timescales) {
-  if (width % 2 == 0 && timescales >= 1)
-    return success();
-  return op->emitOpError("expects an even width and timescales of at least 1, "
-                         "found width ")
-         << width << " and timescales " << timescales;
-}
-
-static LogicalResult verifyPositionTable(Operation *op, Value value,
-                                         int64_t width, IntegerAttr offset) {
-  auto table = shapedType(value);
-  if (!table.hasStaticShape() || table.getRank() != 2 ||
-      table.getDimSize(1) != width)
-    return op->emitOpError("expects a table [positions, ")
-           << width << "] of static shape, found " << table;
-  if (offset.getInt() < 0 || offset.getInt() >= table.getDimSize(0))
-    return op->emitOpError("has offset ")
-           << offset.getInt() << " outside its table of " << table.getDimSize(0)
-           << " positions";
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // embedding
 //===----------------------------------------------------------------------===//
@@ -183,76 +143,6 @@ SmallVector<Value> EmbeddingOp::buildStep(OpBuilder &builder,
     results.front().getDefiningOp<EmbeddingOp>().getPositionsMutable().assign(
         step.positions);
   return results;
-}
-
-//===----------------------------------------------------------------------===//
-// positions.sinusoidal, positions.learned
-//===----------------------------------------------------------------------===//
-
-LogicalResult
-SinusoidalPositionsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &results) {
-  return inferLike(adaptor.getInput(), results);
-}
-
-LogicalResult SinusoidalPositionsOp::verify() {
-  // positions_sinusoidal_c1
-  if (failed(verifyFormRank(*this, getInput(), bool(getPositions()), "at")))
-    return failure();
-  // positions_sinusoidal_c2
-  if (failed(verifySinusoidal(*this, width(getInput()),
-                              getTimescalesAttr().getInt())))
-    return failure();
-  return verifyDestination(*this, shapedType(getInput()).getShape());
-}
-
-FailureOr<int64_t> SinusoidalPositionsOp::timeAxis(TimeAxes axes) {
-  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
-                    /*contracted=*/1);
-}
-
-bool SinusoidalPositionsOp::isStep() { return bool(getPositions()); }
-
-SmallVector<Value> SinusoidalPositionsOp::buildStep(OpBuilder &builder,
-                                                    StepContext &step) {
-  return {SinusoidalPositionsOp::create(
-              builder, getLoc(), step.lookup(getInput()), step.positions,
-              /*destination=*/Value(), getTimescalesAttr(), getLayoutAttr())
-              .getOutput()};
-}
-
-LogicalResult
-LearnedPositionsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                     Adaptor adaptor,
-                                     SmallVectorImpl<Type> &results) {
-  return inferLike(adaptor.getInput(), results);
-}
-
-LogicalResult LearnedPositionsOp::verify() {
-  // positions_learned_c1
-  if (failed(verifyFormRank(*this, getInput(), bool(getPositions()), "at")))
-    return failure();
-  // positions_learned_c2
-  if (failed(verifyPositionTable(*this, getTable(), width(getInput()),
-                                 getOffsetAttr())))
-    return failure();
-  return verifyDestination(*this, shapedType(getInput()).getShape());
-}
-
-FailureOr<int64_t> LearnedPositionsOp::timeAxis(TimeAxes axes) {
-  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
-                    /*contracted=*/1);
-}
-
-bool LearnedPositionsOp::isStep() { return bool(getPositions()); }
-
-SmallVector<Value> LearnedPositionsOp::buildStep(OpBuilder &builder,
-                                                 StepContext &step) {
-  return {LearnedPositionsOp::create(builder, getLoc(), step.lookup(getInput()),
-                                     step.lookup(getTable()), step.positions,
-                                     /*destination=*/Value(), getOffsetAttr())
-              .getOutput()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -398,15 +288,32 @@ LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   return inferLike(adaptor.getLhs(), results);
 }
 
-LogicalResult AddOp::verify() {
-  // add_c1: layouts of memrefs may differ, shapes may not.
-  if (shapedType(getLhs()).getShape() != shapedType(getRhs()).getShape())
-    return emitOpError("expects operands of one shape, found ")
-           << getLhs().getType() << " and " << getRhs().getType();
-  return verifyDestination(*this, shapedType(getLhs()).getShape());
+/// Of two operands, of which layouts of memrefs may differ, shapes may not.
+template <typename Op> static LogicalResult verifyPairs(Op op) {
+  if (shapedType(op.getLhs()).getShape() != shapedType(op.getRhs()).getShape())
+    return op.emitOpError("expects operands of one shape, found ")
+           << op.getLhs().getType() << " and " << op.getRhs().getType();
+  return verifyDestination(op, shapedType(op.getLhs()).getShape());
 }
 
+// add_c1
+LogicalResult AddOp::verify() { return verifyPairs(*this); }
+
 FailureOr<int64_t> AddOp::timeAxis(TimeAxes axes) {
+  return timeAxisOf(*this, axes, {0, 1}, /*contracted=*/0);
+}
+
+LogicalResult MultiplyOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &results) {
+  return inferLike(adaptor.getLhs(), results);
+}
+
+// multiply_c1
+LogicalResult MultiplyOp::verify() { return verifyPairs(*this); }
+
+FailureOr<int64_t> MultiplyOp::timeAxis(TimeAxes axes) {
   return timeAxisOf(*this, axes, {0, 1}, /*contracted=*/0);
 }
 
@@ -438,3 +345,4 @@ SmallVector<OpOperand *> EmbeddingOp::getStoredFactors() {
 SmallVector<Value> ActivationOp::getRowInputs() { return {getInput()}; }
 SmallVector<Value> NormOp::getRowInputs() { return {getInput()}; }
 SmallVector<Value> AddOp::getRowInputs() { return {getLhs(), getRhs()}; }
+SmallVector<Value> MultiplyOp::getRowInputs() { return {getLhs(), getRhs()}; }

@@ -3,15 +3,7 @@
 #ifndef HEDDLE_DIALECT_LAYERS
 #define HEDDLE_DIALECT_LAYERS
 
-include "dialect/Base.td"
-
-def Transformer_PositionLayoutCases : Transformer_Cases<"PositionLayout", [
-    I32EnumAttrCase<"Halves", 0, "halves">,
-    I32EnumAttrCase<"Interleaved", 1, "interleaved">
-  ]>;
-def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCases, "position_layout"> {
-  let summary = "where sines and cosines stand";
-}
+include "dialect/Positions.td"
 
 def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
                                      ["buildBytes"], ["getStoredFactors"]> {
@@ -84,67 +76,6 @@ def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
     bool hasPositions() { return getPositionTable() || getTimescales(); }
     /// That of the result, without those of `also`.
     ::mlir::Type getResultElementType();
-  }];
-}
-
-def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSizedOperandSegments],
-                                                ["buildStep", "isStep"]> {
-  let summary = "adds sinusoidal positions (arXiv:1706.03762, section 3.5)";
-  let description = [{
-    With p the position (the index on axis 1, or `at`), for k < d / 2:
-
-        angle(p, k) = p / 10000^(k / timescales)
-        y = x + [sin(angle(p, :)), cos(angle(p, :))]            layout halves
-        y[2k] = x[2k] + sin(angle(p, k)), y[2k + 1] = ... cos   interleaved
-
-    computed in f64 and rounded once. Hugging Face spreads the timescales over
-    d / 2, Marian over d / 2 - 1.
-
-    x [batch, length, d] or, with `at`, [rows, d] -> the same.
-
-    ```mlir
-    %y = transformer.positions.sinusoidal %x {timescales = 127 : i64}
-      : (tensor<?x?x256xf32>) -> tensor<?x?x256xf32>
-    ```
-
-    Constraints:
-    - (C1) x has rank 3, or rank 2 with `at`.
-    - (C2) d is even and timescales > 0.
-  }];
-  let arguments = (ins Transformer_Vectors:$input,
-                       Optional<Transformer_PerRow>:$positions,
-                       Optional<Transformer_Values>:$destination,
-                       I64Attr:$timescales,
-                       DefaultValuedAttr<Transformer_PositionLayout,
-                                    "::heddle::PositionLayout::Halves">:$layout);
-  let assemblyFormat = [{
-    $input (`at` $positions^)? (`into` $destination^)? attr-dict
-        `:` functional-type(operands, results)
-  }];
-}
-
-def LearnedPositionsOp : Transformer_LayerOp<"positions.learned", [AttrSizedOperandSegments],
-                                             ["buildStep", "isStep"]> {
-  let summary = "adds rows of a table of positions";
-  let description = [{
-        y = x + table[p + offset, :]
-
-    with p the position (the index on axis 1, or `at`).
-    x [batch, length, d] or, with `at`, [rows, d]; table [positions, d] -> as x.
-    BART's offset is 2. The runtime keeps p + offset inside the table.
-
-    Constraints:
-    - (C1) x has rank 3, or rank 2 with `at`.
-    - (C2) the table is [positions, d] of static shape, with
-      0 <= offset < positions.
-  }];
-  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$table,
-                       Optional<Transformer_PerRow>:$positions,
-                       Optional<Transformer_Values>:$destination,
-                       DefaultValuedAttr<I64Attr, "0">:$offset);
-  let assemblyFormat = [{
-    $input `,` $table (`at` $positions^)? (`into` $destination^)? attr-dict
-        `:` functional-type(operands, results)
   }];
 }
 
@@ -248,6 +179,23 @@ def AddOp : Transformer_LayerOp<"add", [], [], [], [], ["getRowInputs"]> {
   let summary = "y = a + b, element by element";
   let description = [{
     Both of the same shape: the residual connection.
+
+    Constraints:
+    - (C1) both operands have the same type.
+  }];
+  let arguments = (ins Transformer_Values:$lhs, Transformer_Values:$rhs,
+                       Optional<Transformer_Values>:$destination);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`into` $destination^)? attr-dict
+        `:` functional-type(operands, results)
+  }];
+}
+
+def MultiplyOp : Transformer_LayerOp<"multiply", [], [], [], [],
+                                     ["getRowInputs"]> {
+  let summary = "y = a * b, element by element";
+  let description = [{
+    Both of the same shape: the gate of a gated ffn (arXiv:2002.05202).
 
     Constraints:
     - (C1) both operands have the same type.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace heddle;
@@ -28,6 +29,11 @@ SourceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects a positive f32 as input multiplier, found "
                        << inputMultiplier;
   return success();
+}
+
+static bool takesNumbers(Derivation derivation) {
+  return derivation == Derivation::RelativeBuckets ||
+         derivation == Derivation::RotaryFrequencies;
 }
 
 LogicalResult ParameterOp::verify() {
@@ -56,8 +62,9 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("expects at most one of a source, parts and zeros");
   if (bool(getDerivation()) != bool(getParts()))
     return emitOpError("expects a derivation exactly if it has parts");
-  if (getSizes() && getDerivation() != Derivation::RelativeBuckets)
-    return emitOpError("has numbers, which only 'relative_buckets' takes");
+  if (getNumbers() && !takesNumbers(*getDerivation()))
+    return emitOpError("has numbers, which '")
+           << stringifyDerivation(*getDerivation()) << "' does not take";
   if (!isStored() && getTransposed())
     return emitOpError("has parts or zeros and cannot be transposed");
   // parameter_c6
@@ -131,20 +138,36 @@ static LogicalResult verifyColumns(ParameterOp op, RankedTensorType type,
   return success();
 }
 
+/// One vector of f32, of no parts and of a base.
+static LogicalResult verifyFrequencies(ParameterOp op, RankedTensorType type,
+                                       size_t parts) {
+  std::optional<ArrayRef<double>> numbers = op.getNumbers();
+  if (parts == 0 && type.getRank() == 1 && type.getDimSize(0) > 0 &&
+      type.getElementType().isF32() && numbers && numbers->size() == 1 &&
+      std::isfinite(numbers->front()) && numbers->front() > 1)
+    return success();
+  return op.emitOpError("of type ")
+         << type
+         << " cannot be rotary frequencies: they are a vector of f32 "
+            "and have one number, a base above 1";
+}
+
 /// Numbers of `relative_buckets` that a table of so many rows has.
-static bool areBuckets(ArrayRef<int64_t> sizes, int64_t rows) {
-  constexpr int64_t farthest = 1 << 20;
-  return sizes.size() == 2 && sizes[0] >= 4 && sizes[0] % 4 == 0 &&
-         sizes[0] <= rows && sizes[1] > sizes[0] / 4 && sizes[1] <= farthest;
+static bool areBuckets(ArrayRef<double> numbers, int64_t rows) {
+  constexpr double farthest = 1 << 20;
+  return numbers.size() == 2 && numbers[0] >= 4 && numbers[0] <= double(rows) &&
+         std::fmod(numbers[0], 4) == 0 && numbers[1] > numbers[0] / 4 &&
+         numbers[1] <= farthest && std::fmod(numbers[1], 1) == 0;
 }
 
 RankedTensorType ParameterOp::derivedType(Derivation derivation,
                                           ArrayRef<ParameterOp> parts,
                                           int64_t length,
-                                          ArrayRef<int64_t> sizes) {
+                                          ArrayRef<double> numbers) {
   bool isBias = derivation == Derivation::ColumnShiftedBias ||
                 derivation == Derivation::RowShiftedBias;
-  if (parts.size() != (isBias ? 2 : 1))
+  if (parts.size() != (isBias ? 2 : 1) ||
+      numbers.empty() == takesNumbers(derivation))
     return nullptr;
   ParameterOp matrix = parts.back();
   RankedTensorType type = matrix.getTensorType();
@@ -154,15 +177,13 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   if (type.getRank() != 2 || (isOfIntegers ? !matrix.isStoredAsIntegers()
                                            : !type.getElementType().isF32()))
     return nullptr;
-  bool isOfBuckets = derivation == Derivation::RelativeBuckets;
-  if (sizes.empty() == isOfBuckets)
-    return nullptr;
   Builder builder(type.getContext());
   auto vectorOf = [&](int64_t size) {
     return RankedTensorType::get(size, builder.getF32Type());
   };
   switch (derivation) {
   case Derivation::Columns:
+  case Derivation::RotaryFrequencies:
     return nullptr;
   case Derivation::ColumnIntegers:
   case Derivation::RowIntegers:
@@ -182,8 +203,8 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::Rotated:
     return type;
   case Derivation::RelativeBuckets:
-    return areBuckets(sizes, type.getDimSize(0))
-               ? type.clone({type.getDimSize(1), 2 * sizes[1] + 1})
+    return areBuckets(numbers, type.getDimSize(0))
+               ? type.clone({type.getDimSize(1), 2 * int64_t(numbers[1]) + 1})
                : nullptr;
   case Derivation::One:
   case Derivation::Multiplier:
@@ -222,9 +243,11 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Derivation derivation = *getDerivation();
   if (derivation == Derivation::Columns)
     return verifyColumns(*this, type, parts);
+  if (derivation == Derivation::RotaryFrequencies)
+    return verifyFrequencies(*this, type, parts.size());
   int64_t length = type.getRank() == 1 ? type.getDimSize(0) : 0;
-  ArrayRef<int64_t> sizes = getSizes().value_or(ArrayRef<int64_t>());
-  if (type == derivedType(derivation, parts, length, sizes))
+  ArrayRef<double> numbers = getNumbers().value_or(ArrayRef<double>());
+  if (type == derivedType(derivation, parts, length, numbers))
     return success();
   return emitOpError("of type ")
          << type << " cannot be the " << stringifyDerivation(derivation)

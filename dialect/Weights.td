@@ -54,7 +54,8 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"AsF16", 15, "as_f16">,
     I32EnumAttrCase<"One", 16, "one">,
     I32EnumAttrCase<"RelativeBuckets", 17, "relative_buckets">,
-    I32EnumAttrCase<"Rotated", 18, "rotated">
+    I32EnumAttrCase<"Rotated", 18, "rotated">,
+    I32EnumAttrCase<"RotaryFrequencies", 19, "rotary_frequencies">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -90,6 +91,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |
     | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |
     | `relative_buckets(n, far) of [t]` | f32 [heads, 2 far + 1] | t[bucket(c - far), h] at [h, c] |
+    | `rotary_frequencies(base)` | f32 [n] | 1 / base^(k / n), for `positions.rotary` |
 
     q is a parameter of type i8 whose source is `intgemm8`: its integers as they
     are stored, with m their multiplier and a the `input_multiplier`. What these
@@ -104,6 +106,9 @@ def ParameterOp : Transformer_Op<"parameter",
 
     each operation in f32: T5's of both directions (arXiv:1910.10683, section 2.1).
     A `lookup` at far + key - query limits distances to those of the table.
+
+    Rotary frequencies are those that models are trained with: k / n, the power and
+    the quotient are each rounded to f32.
 
     `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
@@ -128,8 +133,8 @@ def ParameterOp : Transformer_Op<"parameter",
       `transposed` and either of the last two do not go together.
     - (C5) each part is a parameter declared before. `columns` has parts, with
       the leading dimensions of this one and widths that add up to its; other
-      derivations have the parts and types of the table. `relative_buckets` alone
-      has numbers: n, a multiple of 4, and far > n / 4.
+      derivations have the parts, types and numbers of the table. n is a multiple
+      of 4, far > n / 4, and a base is finite and above 1.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth.
@@ -141,7 +146,7 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<Transformer_Source>:$source,
                        UnitAttr:$transposed,
                        OptionalAttr<Transformer_Derivation>:$derivation,
-                       OptionalAttr<DenseI64ArrayAttr>:$sizes,
+                       OptionalAttr<DenseF64ArrayAttr>:$numbers,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
                        OptionalAttr<DenseI64ArrayAttr>:$packed,
@@ -149,7 +154,7 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
-        `` custom<Derivation>($derivation, $sizes, $parts) (`zeros` $zeros^)?
+        `` custom<Derivation>($derivation, $numbers, $parts) (`zeros` $zeros^)?
         (`scaled` `by` $factor^)? (`packed` $packed^)?
         (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
   }];
@@ -161,7 +166,7 @@ def ParameterOp : Transformer_Op<"parameter",
             ::mlir::TypeAttr::get(type), source,
             transposed ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
             /*derivation=*/::heddle::DerivationAttr(),
-            /*sizes=*/::mlir::DenseI64ArrayAttr(),
+            /*numbers=*/::mlir::DenseF64ArrayAttr(),
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
             /*factor=*/::mlir::FloatAttr(),
             /*packed=*/::mlir::DenseI64ArrayAttr(),
@@ -182,13 +187,13 @@ def ParameterOp : Transformer_Op<"parameter",
     bool isStoredAsIntegers() {
       return isStored() && getTensorType().getElementType().isInteger(8);
     }
-    /// The type of what `derivation`, which is not `columns`, makes of `parts`;
+    /// The type of what `derivation` makes of `parts`;
     /// null if they are not what it needs. `length` is that of product
-    /// scales, `sizes` are the numbers behind its name.
+    /// scales, `numbers` stand behind its name. Columns and frequencies have none.
     static ::mlir::RankedTensorType
     derivedType(::heddle::Derivation derivation,
                 ::llvm::ArrayRef<ParameterOp> parts, int64_t length,
-                ::llvm::ArrayRef<int64_t> sizes = {});
+                ::llvm::ArrayRef<double> numbers = {});
     /// The shape before it was packed: that of the tensor in the checkpoint.
     ::llvm::SmallVector<int64_t> getLogicalShape();
   }];

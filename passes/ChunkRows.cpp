@@ -171,7 +171,7 @@ static bool collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
 
 /// Whether a layer may write rows to where it reads them.
 static bool worksInPlace(Operation *layer) {
-  return isa<NormOp, ActivationOp, AddOp>(layer);
+  return isa<NormOp, ActivationOp, AddOp, MultiplyOp>(layer);
 }
 
 /// Whether nothing uses a buffer before a layer writes it.

@@ -34,7 +34,10 @@ static std::string storedNameOf(WeightOp weight) {
   auto find = [&] {
     return SymbolTable::lookupNearestSymbolFrom<ParameterOp>(weight, name);
   };
-  for (auto made = find(); made && made.getPartsAttr(); made = find())
+  auto isMade = [](ParameterOp parameter) {
+    return parameter && parameter.getParts() && !parameter.getParts()->empty();
+  };
+  for (auto made = find(); isMade(made); made = find())
     name = cast<FlatSymbolRefAttr>(made.getPartsAttr()[0]);
   return name.getValue().str();
 }

@@ -24,8 +24,9 @@ Attribute MadeParameters::keyOf(ParameterOp parameter) {
   };
   return builder.getArrayAttr(
       {parameter.getTypeAttr(), orUnit(parameter.getSourceAttr()),
-       orUnit(parameter.getDerivationAttr()), orUnit(parameter.getSizesAttr()),
-       orUnit(parameter.getPartsAttr()), orUnit(parameter.getFactorAttr())});
+       orUnit(parameter.getDerivationAttr()),
+       orUnit(parameter.getNumbersAttr()), orUnit(parameter.getPartsAttr()),
+       orUnit(parameter.getFactorAttr())});
 }
 
 ParameterOp MadeParameters::find(Value value) {

@@ -20,18 +20,25 @@ Value Blocks::table(const TableBlock &block) {
   return layers.weight({block.name, shape, /*transposed=*/false, shape});
 }
 
+/// The weight or bias, of this shape in a file.
+Value Blocks::rowsOf(const LinearBlock &block, StringRef part,
+                     ArrayRef<int64_t> shape) {
+  LayerBuilder::Parameter parameter{
+      block.name + part.str(), SmallVector<int64_t, 2>(reverse(shape)),
+      /*transposed=*/shape.size() > 1, SmallVector<int64_t, 2>(shape)};
+  if (block.rows) {
+    parameter.fileShape.front() = block.rows->all;
+    parameter.firstRow = block.rows->first;
+    parameter.symbol += "." + std::to_string(block.rows->first);
+  }
+  return layers.weight(parameter);
+}
+
 Value Blocks::linear(Value input, const LinearBlock &block) {
-  int64_t in = widthOf(input);
-  Value weight = layers.weight({block.name + ".weight",
-                                {in, block.width},
-                                /*transposed=*/true,
-                                {block.width, in}});
+  Value weight = rowsOf(block, ".weight", {block.width, widthOf(input)});
   Value bias;
   if (block.hasBias)
-    bias = layers.weight({block.name + ".bias",
-                          {block.width},
-                          /*transposed=*/false,
-                          {block.width}});
+    bias = rowsOf(block, ".bias", block.width);
   return layers.linear(input, weight, bias);
 }
 
@@ -59,10 +66,18 @@ Value Blocks::attention(Value input, Value memory,
   attention.query = linear(input, block.query);
   attention.key = linear(source, block.key);
   attention.value = linear(source, block.value);
+  if (block.rotary) {
+    attention.query =
+        layers.rotaryPositions(attention.query, block.rotary, block.heads);
+    attention.key =
+        layers.rotaryPositions(attention.key, block.rotary,
+                               block.kvHeads ? block.kvHeads : block.heads);
+  }
   attention.mask = block.mask;
   attention.heads = block.heads;
   attention.kvHeads = block.kvHeads;
   attention.scale = block.scale;
+  attention.cap = block.cap;
   attention.biases = block.biases;
   return linear(layers.attention(block.name, attention), block.output);
 }
@@ -71,6 +86,8 @@ Value Blocks::ffn(Value input, const FfnBlock &block) {
   Value hidden = linear(input, block.up);
   if (block.activation)
     hidden = layers.activation(*block.activation, hidden);
+  if (block.gate)
+    hidden = layers.multiply(hidden, linear(input, *block.gate));
   return linear(hidden, block.down);
 }
 

@@ -13,11 +13,18 @@
 
 namespace heddle {
 
+/// Of a tensor that holds the rows of several linears, one behind the other:
+/// the first one of this, and how many there are.
+struct RowsOfTensor {
+  int64_t first, all;
+};
+
 /// torch.nn.Linear: x W^T + b, W [width, in].
 struct LinearBlock {
   std::string name;
   int64_t width;
   bool hasBias = true;
+  std::optional<RowsOfTensor> rows = {};
 };
 
 /// A norm of the input's width. Files of Google's BERT say "gamma" for "weight"
@@ -29,7 +36,7 @@ struct NormBlock {
   bool hasBias = true;
 };
 
-/// Softmax attention between projections.
+/// Softmax attention between projections. Heads are `query.width / heads` wide.
 struct AttentionBlock {
   /// For locations.
   std::string name;
@@ -41,14 +48,20 @@ struct AttentionBlock {
   std::optional<float> scale = {};
   /// Null for none.
   mlir::Value mask = {};
+  /// Frequencies that turn queries and keys; null for none.
+  mlir::Value rotary = {};
   /// See LayerBuilder::Attention.
+  std::optional<float> cap = {};
   mlir::Value biases = {};
 };
 
-/// Two linears; without an activation they follow each other.
+/// down(activation(up(x))), or with a gate down(activation(up(x)) * gate(x)),
+/// which models of the kind of Llama call gate and up. Without an activation
+/// there is none.
 struct FfnBlock {
   LinearBlock up, down;
   std::optional<ActivationKind> activation;
+  std::optional<LinearBlock> gate = {};
 };
 
 /// A table of vectors.
@@ -72,6 +85,9 @@ public:
   mlir::Value ffn(mlir::Value input, const FfnBlock &block);
 
 private:
+  mlir::Value rowsOf(const LinearBlock &block, llvm::StringRef part,
+                     llvm::ArrayRef<int64_t> shape);
+
   LayerBuilder &layers;
 };
 

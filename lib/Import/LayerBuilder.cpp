@@ -8,6 +8,7 @@
 #include "lib/Import/LayerBuilder.h"
 #include "dialect/Arith.h"
 #include "lib/Support/Error.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include <cmath>
 
 using namespace mlir;
@@ -176,14 +177,35 @@ void LayerBuilder::declare(const Parameter &parameter) {
          formatShape(parameter.fileShape));
   } else {
     bool isQuantized = entry->tensor->encoding == Encoding::IntGemm8;
-    source = SourceAttr::get(builder.getContext(), entry->file,
-                             entry->tensor->offset, *entry->tensor->encoding,
-                             isQuantized ? inputMultiplierOf(parameter)
-                                         : FloatAttr());
+    source = SourceAttr::get(
+        builder.getContext(), entry->file, offsetOf(parameter, *entry->tensor),
+        *entry->tensor->encoding,
+        isQuantized ? inputMultiplierOf(parameter) : FloatAttr());
     // Now, and not when it is written.
     if (Error error = weights.prepare(*entry))
       fail(toString(std::move(error)));
   }
+  addParameter(parameter, source);
+}
+
+int64_t LayerBuilder::offsetOf(const Parameter &parameter,
+                               const TensorInfo &tensor) {
+  int64_t offset = int64_t(tensor.offset);
+  if (!parameter.firstRow)
+    return offset;
+  // One multiplier stands behind all of its rows.
+  if (tensor.encoding == Encoding::IntGemm8)
+    fail("tensor '" + tensor.name + "' is of type '" + tensor.elementType +
+         "' and has rows of several parameters");
+  uint64_t width = 1;
+  for (int64_t extent : ArrayRef(parameter.fileShape).drop_front())
+    width *= uint64_t(extent);
+  return offset + int64_t(storedSize(*tensor.encoding,
+                                     uint64_t(*parameter.firstRow) * width));
+}
+
+ParameterOp LayerBuilder::addParameter(const Parameter &parameter,
+                                       SourceAttr source) {
   OpBuilder::InsertionGuard guard(builder);
   if (auto functions = module.getOps<func::FuncOp>(); !functions.empty())
     builder.setInsertionPoint(*functions.begin());
@@ -194,10 +216,30 @@ void LayerBuilder::declare(const Parameter &parameter) {
       ParameterOp::create(builder, nameLoc(parameter.name), parameter.symbol,
                           type, source, parameter.transposed);
   symbols.insert(op);
+  return op;
+}
+
+Value LayerBuilder::derive(const Parameter &parameter, Derivation derivation,
+                           ArrayRef<double> numbers,
+                           ArrayRef<std::string> parts) {
+  if (!symbols.lookup(parameter.symbol)) {
+    SmallVector<Attribute> names;
+    for (const std::string &part : parts)
+      names.push_back(FlatSymbolRefAttr::get(builder.getContext(), part));
+    ParameterOp made = addParameter(parameter, SourceAttr());
+    made.setDerivation(derivation);
+    made.setNumbersAttr(builder.getDenseF64ArrayAttr(numbers));
+    made.setPartsAttr(builder.getArrayAttr(names));
+  }
+  return read(parameter);
 }
 
 Value LayerBuilder::weight(const Parameter &parameter) {
   declare(parameter);
+  return read(parameter);
+}
+
+Value LayerBuilder::read(const Parameter &parameter) {
   return WeightOp::create(
       builder, nameLoc(parameter.name),
       RankedTensorType::get(parameter.shape, builder.getF32Type()),
@@ -206,24 +248,24 @@ Value LayerBuilder::weight(const Parameter &parameter) {
 
 Value LayerBuilder::relativeBuckets(const Parameter &table, int64_t buckets,
                                     int64_t far) {
-  std::string symbol = table.symbol + ".distances";
-  auto spread = symbols.lookup<ParameterOp>(symbol);
-  if (!spread) {
-    declare(table);
-    auto type = RankedTensorType::get({table.shape[1], 2 * far + 1},
-                                      builder.getF32Type());
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointAfter(symbols.lookup(table.symbol));
-    spread = ParameterOp::create(builder, nameLoc(table.name), symbol, type,
-                                 SourceAttr(), /*transposed=*/false);
-    spread.setDerivation(Derivation::RelativeBuckets);
-    spread.setSizesAttr(builder.getDenseI64ArrayAttr({buckets, far}));
-    spread.setPartsAttr(builder.getArrayAttr(
-        FlatSymbolRefAttr::get(builder.getContext(), table.symbol)));
-    symbols.insert(spread);
-  }
-  return WeightOp::create(builder, nameLoc(table.name), spread.getTensorType(),
-                          symbol);
+  declare(table);
+  Parameter spread;
+  spread.name = table.name;
+  spread.shape = {table.shape[1], 2 * far + 1};
+  spread.symbol = table.symbol + ".distances";
+  return derive(spread, Derivation::RelativeBuckets,
+                {double(buckets), double(far)}, table.symbol);
+}
+
+Value LayerBuilder::rotaryFrequencies(double base, int64_t count) {
+  Parameter frequencies;
+  frequencies.name = "rotary_frequencies";
+  frequencies.shape = {count};
+  SmallString<24> digits;
+  APFloat(base).toString(digits);
+  frequencies.symbol =
+      ("rotary_frequencies_" + Twine(count) + "_" + digits).str();
+  return derive(frequencies, Derivation::RotaryFrequencies, base, {});
 }
 
 Value LayerBuilder::embedding(Value ids, Value table, float scale) {
@@ -244,6 +286,15 @@ Value LayerBuilder::learnedPositions(Value input, Value table, int64_t offset) {
   return LearnedPositionsOp::create(builder, table.getLoc(), input, table,
                                     /*positions=*/Value(),
                                     /*destination=*/Value(), offset)
+      .getOutput();
+}
+
+Value LayerBuilder::rotaryPositions(Value input, Value frequencies,
+                                    int64_t heads) {
+  return RotaryPositionsOp::create(builder, input.getLoc(), input, frequencies,
+                                   /*positions=*/Value(),
+                                   /*destination=*/Value(), heads,
+                                   /*scale=*/APFloat(1.0f))
       .getOutput();
 }
 
@@ -289,6 +340,12 @@ Value LayerBuilder::add(Value lhs, Value rhs) {
       .getOutput();
 }
 
+Value LayerBuilder::multiply(Value lhs, Value rhs) {
+  return MultiplyOp::create(builder, rhs.getLoc(), lhs, rhs,
+                            /*destination=*/Value())
+      .getOutput();
+}
+
 Value LayerBuilder::recurrence(Value forget, Value value) {
   return RecurrenceOp::create(builder, value.getLoc(), forget, value,
                               /*destination=*/Value())
@@ -329,15 +386,14 @@ Value LayerBuilder::attention(StringRef name, const Attention &attention) {
   spec.scale = builder.getF32FloatAttr(
       attention.scale.value_or(1.0 / std::sqrt(double(width))));
   auto op = AttentionOp::create(builder, nameLoc(name), spec);
-  if (attention.biases)
-    addBiases(op, attention.biases);
+  if (attention.cap || attention.biases)
+    addScoreRegion(op, attention);
   return op.getOutput();
 }
 
-/// The score region of biases by distance.
-void LayerBuilder::addBiases(AttentionOp op, Value biases) {
+void LayerBuilder::addScoreRegion(AttentionOp op, const Attention &attention) {
   OpBuilder::InsertionGuard guard(builder);
-  Location loc = biases.getLoc();
+  Location loc = op.getLoc();
   Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
   Block *block =
       builder.createBlock(&op.getScore(), {}, {f32, i32, i32, i32, i32},
@@ -345,11 +401,19 @@ void LayerBuilder::addBiases(AttentionOp op, Value biases) {
   Value score = block->getArgument(0), head = block->getArgument(2),
         query = block->getArgument(3), key = block->getArgument(4);
   Arith arith(builder, loc);
-  int64_t far = cast<ShapedType>(biases.getType()).getDimSize(1) / 2;
-  Value place = arith.add(arith.sub(key, query), arith.i32(far));
-  Value bias =
-      LookupOp::create(builder, loc, f32, biases, ValueRange{head, place});
-  YieldOp::create(builder, loc, arith.add(score, bias));
+  if (attention.cap) {
+    Value cap = arith.f32(*attention.cap);
+    Value part = math::TanhOp::create(builder, loc, arith.div(score, cap));
+    score = arith.mul(part, cap);
+  }
+  if (Value biases = attention.biases) {
+    int64_t far = cast<ShapedType>(biases.getType()).getDimSize(1) / 2;
+    Value place = arith.add(arith.sub(key, query), arith.i32(far));
+    Value bias =
+        LookupOp::create(builder, loc, f32, biases, ValueRange{head, place});
+    score = arith.add(score, bias);
+  }
+  YieldOp::create(builder, loc, score);
 }
 
 Value LayerBuilder::causalMask() {

@@ -68,8 +68,9 @@ public:
 
   /// Reads the tensor `name` as `shape`. With `transposed` the file holds the
   /// transpose; `fileShape` is the shape that the file gives for it, if
-  /// leading ones do not count. `symbol`, by default the name, tells two forms
-  /// of one tensor apart.
+  /// leading ones do not count. With `firstRow` the parameter is as many of its
+  /// rows, from that one on. `symbol`, by default the name, tells
+  /// two forms of one tensor apart.
   struct Parameter {
     std::string name;
     llvm::SmallVector<int64_t, 2> shape;
@@ -78,6 +79,7 @@ public:
     std::string symbol = name;
     /// What quantises vectors that are multiplied by an `intgemm8` tensor.
     std::optional<float> inputMultiplier = std::nullopt;
+    std::optional<int64_t> firstRow = std::nullopt;
   };
   mlir::Value weight(const Parameter &parameter);
   /// The biases of distances that a table [buckets, heads] has as T5's buckets,
@@ -85,11 +87,17 @@ public:
   mlir::Value relativeBuckets(const Parameter &table, int64_t buckets,
                               int64_t far);
 
+  /// Frequencies of rotary positions, f32 [count]: `rotary_frequencies` of
+  /// ParameterOp.
+  mlir::Value rotaryFrequencies(double base, int64_t count);
+
   /// Layers; the ops' descriptions in the dialect have the formulas and shapes.
   mlir::Value embedding(mlir::Value ids, mlir::Value table, float scale = 1);
   mlir::Value sinusoidalPositions(mlir::Value input, int64_t timescales);
   mlir::Value learnedPositions(mlir::Value input, mlir::Value table,
                                int64_t offset);
+  mlir::Value rotaryPositions(mlir::Value input, mlir::Value frequencies,
+                              int64_t heads);
   mlir::Value linear(mlir::Value input, mlir::Value weight, mlir::Value bias);
   mlir::Value activation(ActivationKind kind, mlir::Value input);
   /// `beta` may be null.
@@ -106,6 +114,7 @@ public:
   mlir::Value pool(llvm::ArrayRef<Pooling> modes, mlir::Value input,
                    mlir::Value lengths, mlir::Value first);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value multiply(mlir::Value lhs, mlir::Value rhs);
   mlir::Value recurrence(mlir::Value forget, mlir::Value value);
   mlir::Value takeRows(mlir::Value input, mlir::Value tokens);
   mlir::Value putRows(mlir::Value rows, mlir::Value tokens, mlir::Value input);
@@ -120,6 +129,8 @@ public:
     int64_t kvHeads = 0;
     /// 1 / sqrt(width of a head) without it.
     std::optional<float> scale = {};
+    /// Scores s become cap * tanh(s / cap), in front of biases.
+    std::optional<float> cap = {};
     /// f32 [heads, 2 far + 1], added to scores: at far + key - query, or
     /// at the nearest end.
     mlir::Value biases = {};
@@ -140,13 +151,22 @@ public:
 
 private:
   mlir::Location nameLoc(llvm::StringRef name);
-  void addBiases(AttentionOp op, mlir::Value biases);
+  void addScoreRegion(AttentionOp op, const Attention &attention);
   /// Declares the parameter behind those that exist, or checks that an equal
   /// one does.
   void declare(const Parameter &parameter);
   /// Fails if the parameter that was declared is another.
   void expectEqual(ParameterOp declared, const Parameter &parameter);
   mlir::FloatAttr inputMultiplierOf(const Parameter &parameter);
+  /// Where the bytes of a tensor's rows begin that a parameter takes.
+  int64_t offsetOf(const Parameter &parameter, const TensorInfo &tensor);
+  mlir::Value read(const Parameter &parameter);
+  /// Adds it behind those that exist.
+  ParameterOp addParameter(const Parameter &parameter, SourceAttr source);
+  /// Reads what is made of numbers and of parameters that exist.
+  mlir::Value derive(const Parameter &parameter, Derivation derivation,
+                     llvm::ArrayRef<double> numbers,
+                     llvm::ArrayRef<std::string> parts);
 
   mlir::OpBuilder builder;
   mlir::ModuleOp module;

@@ -304,8 +304,8 @@ private:
 /// that depend on the target, whatever position that is.
 static bool actsOnRows(Operation *op) {
   return isa_and_nonnull<ActivationOp, AddOp, CandidateLogitsOp, FakeQuantizeOp,
-                         FfnOp, LinearOp, NormOp, NormalizeOp, QuantizeOp,
-                         RoundOp>(op);
+                         FfnOp, LinearOp, MultiplyOp, NormOp, NormalizeOp,
+                         QuantizeOp, RoundOp>(op);
 }
 
 /// Whether `take_rows` takes them: others have shorter elements or no width.

@@ -95,9 +95,9 @@ static int64_t bucketOf(int64_t distance, int64_t buckets, int64_t far) {
 }
 
 /// A row for each head: its bias at distances from -far to far.
-static StoredTensor spreadBuckets(const StoredTensor &table,
-                                  ArrayRef<int64_t> sizes) {
-  int64_t far = sizes[1], heads = int64_t(table.getColumns());
+static StoredTensor spreadBuckets(const StoredTensor &table, int64_t buckets,
+                                  int64_t far) {
+  int64_t heads = int64_t(table.getColumns());
   int64_t columns = 2 * far + 1;
   std::vector<float> biases(table.getRows() * uint64_t(heads)),
       values(size_t(heads * columns));
@@ -105,12 +105,25 @@ static StoredTensor spreadBuckets(const StoredTensor &table,
   for (int64_t head = 0; head < heads; ++head)
     for (int64_t column = 0; column < columns; ++column)
       values[size_t(head * columns + column)] =
-          biases[size_t(bucketOf(column - far, sizes[0], far) * heads + head)];
+          biases[size_t(bucketOf(column - far, buckets, far) * heads + head)];
   return StoredTensor::fromValues(std::move(values), uint64_t(heads));
+}
+
+/// One for each pair of elements, see ParameterOp.
+static StoredTensor makeRotaryFrequencies(int64_t count, double base) {
+  std::vector<float> values;
+  for (int64_t k = 0; k < count; ++k)
+    values.push_back(1.0f /
+                     float(std::pow(base, double(float(k) / float(count)))));
+  return StoredTensor::fromValues(std::move(values));
 }
 
 StoredTensor deriveTensor(ParameterOp parameter,
                           std::vector<StoredTensor> parts) {
+  mlir::RankedTensorType type = parameter.getTensorType();
+  if (parameter.getDerivation() == Derivation::RotaryFrequencies)
+    return makeRotaryFrequencies(type.getNumElements(),
+                                 parameter.getNumbers()->front());
   SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
   const StoredTensor &matrix = parts.back();
   switch (*parameter.getDerivation()) {
@@ -137,7 +150,10 @@ StoredTensor deriveTensor(ParameterOp parameter,
   case Derivation::Rotated:
     return matrix.rotated();
   case Derivation::RelativeBuckets:
-    return spreadBuckets(matrix, *parameter.getSizes());
+    return spreadBuckets(matrix, int64_t((*parameter.getNumbers())[0]),
+                         int64_t((*parameter.getNumbers())[1]));
+  case Derivation::RotaryFrequencies:
+    break; // Above: of no parts.
   case Derivation::One:
     return StoredTensor::fromValues({1.0f});
   case Derivation::Multiplier:

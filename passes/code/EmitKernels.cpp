@@ -105,17 +105,17 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp, EmbeddingOp,
-              FillOp, LastRowsOp, LearnedPositionsOp, NormOp, NormalizeOp,
-              PoolOp, ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp,
-              RoundOp, SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
-            [&](auto layer) {
-              if (!hasRows(layer))
-                return failure();
-              OpBuilder builder(layer);
-              RowKernel kernel(builder, layer.getLoc(), isa);
-              emitKernel(layer, kernel);
-              return success();
-            })
+              FillOp, LastRowsOp, LearnedPositionsOp, MultiplyOp, NormOp,
+              NormalizeOp, PoolOp, ProjectSequenceOp, PutRowsOp, QuantizeOp,
+              RecurrenceOp, RotaryPositionsOp, RoundOp, SinusoidalPositionsOp,
+              TakeRowsOp, memref::CopyOp>([&](auto layer) {
+          if (!hasRows(layer))
+            return failure();
+          OpBuilder builder(layer);
+          RowKernel kernel(builder, layer.getLoc(), isa);
+          emitKernel(layer, kernel);
+          return success();
+        })
         .Case<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
             [&](auto attention) {
               if (!hasRows(attention) || !hasKernel(attention))

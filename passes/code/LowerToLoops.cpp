@@ -125,6 +125,12 @@ static void lowerToLoops(SinusoidalPositionsOp op, Loops loops) {
   });
 }
 
+static void lowerToLoops(RotaryPositionsOp op, Loops loops) {
+  loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
+    rotateRow(op, positionOf(op.getPositions(), at, loops), at, loops);
+  });
+}
+
 static void lowerToLoops(LearnedPositionsOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     addTableRow(op.getTable(), positionOf(op.getPositions(), at, loops),
@@ -341,6 +347,14 @@ static void lowerToLoops(AddOp op, Loops loops) {
   });
 }
 
+static void lowerToLoops(MultiplyOp op, Loops loops) {
+  loops.nest(op.getLhs(), rankOf(op.getLhs()), [&](ValueRange at) {
+    loops.store(
+        loops.mul(loops.load(op.getLhs(), at), loops.load(op.getRhs(), at)),
+        op.getDestination(), at);
+  });
+}
+
 static void lowerToLoops(FillOp op, Loops loops) {
   loops.nest(op.getDestination(), rankOf(op.getDestination()),
              [&](ValueRange at) {
@@ -473,14 +487,14 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
 
   void runOnOperation() override {
     auto lowerAll = [&](Operation *op) {
-      return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-                   LinearOp, FfnOp, CandidateLogitsOp, LargestLogitsOp,
-                   BestLogitsOp, QuantizeOp, RoundOp, FakeQuantizeOp,
-                   ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
-                   LinearAttentionOp, LinearAttentionSumsOp,
-                   LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp,
-                   PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp, CacheAppendOp,
-                   CacheFillOp, LastRowsOp, memref::CopyOp>(op);
+      return lower<
+          EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp, LinearOp,
+          FfnOp, CandidateLogitsOp, LargestLogitsOp, BestLogitsOp, QuantizeOp,
+          RoundOp, FakeQuantizeOp, ActivationOp, NormOp, AddOp, MultiplyOp,
+          RotaryPositionsOp, FillOp, AttentionOp, LinearAttentionOp,
+          LinearAttentionSumsOp, LinearAttentionReadOp, ProjectSequenceOp,
+          TakeRowsOp, PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp,
+          CacheAppendOp, CacheFillOp, LastRowsOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

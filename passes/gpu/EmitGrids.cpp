@@ -56,10 +56,10 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
         .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp,
               CandidateLogitsOp, EmbeddingOp, FillOp, LastRowsOp,
               LearnedPositionsOp, LinearAttentionOp, LinearAttentionReadOp,
-              LinearAttentionSumsOp, NormOp, NormalizeOp, PoolOp,
-              ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp, RoundOp,
-              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
-            [](auto layer) { return emitGrid(layer); })
+              LinearAttentionSumsOp, MultiplyOp, NormOp, NormalizeOp, PoolOp,
+              ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp,
+              RotaryPositionsOp, RoundOp, SinusoidalPositionsOp, TakeRowsOp,
+              memref::CopyOp>([](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }
 

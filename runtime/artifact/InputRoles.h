@@ -2,8 +2,8 @@
 //
 // An input of an entry has a role, which is its name in the manifest. Here is
 // each with its shape; EntryContract.h compares a manifest with them, and the
-// session has a place for each. What of a batch's requests stands in those of
-// sources SourceInputs.h says.
+// session has a place for each. SourceInputs.h fills those of
+// sources, DecoderRows.h those of decoders.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,6 +17,7 @@
 #include "runtime/artifact/Manifest.h"
 #include "runtime/search/BestLogits.h"
 #include "runtime/search/GreedyChoice.h"
+#include "runtime/session/DecoderRows.h"
 #include "runtime/session/Device.h"
 #include "runtime/session/Model.h"
 #include "runtime/session/Profile.h"
@@ -36,41 +37,6 @@
 namespace heddle {
 
 using TokenIds = std::vector<int32_t>;
-
-/// The forms of a decoder: the whole target at once, or as a chunk, which
-/// leaves states; or token by token over the vocabulary, of which GreedyStep
-/// returns the largest logits only and BestStep the best ones with what makes
-/// log-probabilities of them, or over each sentence's candidates; or none,
-/// if the encoder is all that runs.
-enum class DecoderForm {
-  None,
-  Full,
-  Chunk,
-  Step,
-  GreedyStep,
-  BestStep,
-  ShortlistStep
-};
-
-/// What a batch asks of a decoder.
-struct DecoderRequest {
-  DecoderForm form = DecoderForm::None;
-  /// The target length of the full form or chunk, or the most positions of a
-  /// row.
-  int64_t length = 1;
-  /// The most rows that decode one sentence.
-  int64_t rowsPerSentence = 1;
-  /// The most ids that a row of GreedyStep or BestStep forbids.
-  int64_t forbidden = 0;
-  /// How many logits BestStep returns of a row, at least one.
-  int64_t best = 1;
-  /// The most positions that runChunk takes before a step form goes on; 0 if
-  /// it is not called.
-  int64_t chunk = 0;
-  /// Without a decoder: the task that is computed from what the encoder
-  /// returns; none if hidden states are asked for.
-  std::optional<Role> task = {};
-};
 
 /// What a session may use beside its own thread: threads to share its work
 /// with, and a profile of the model to count it in. Borrowed, and of one
@@ -134,12 +100,10 @@ public:
 
   /// The decoder's input, for the caller to fill: [sentences, length] for the
   /// full form, [rows] for a step.
-  int32_t *ids() const { return decoderIds; }
+  int32_t *ids() const { return decoder.ids(); }
   /// Another one of GreedyStep and BestStep, forbiddenWidth() a row: ids that
   /// may not come next, then -1.
-  int32_t *forbidden(int64_t row) const {
-    return forbiddenIds + row * forbiddenWidth();
-  }
+  int32_t *forbidden(int64_t row) const { return decoder.forbidden(row); }
   int64_t forbiddenWidth() const { return dims[Dim::Forbidden]; }
   /// The decoder's result, which the caller may overwrite:
   /// [sentences, length, vocabulary], of a chunk, too, or [rows, vocabulary or
@@ -183,20 +147,16 @@ public:
   }
 
   /// Rows that go on.
-  int64_t rows() const { return rowCount; }
+  int64_t rows() const { return decoder.count(); }
   /// The sentence that a row decodes, and how many steps it has behind it.
-  int32_t sentence(int64_t row) const { return sentences[row]; }
-  int32_t position(int64_t row) const { return positions[row]; }
+  int32_t sentence(int64_t row) const { return decoder.sentence(row); }
+  int32_t position(int64_t row) const { return decoder.position(row); }
   /// Goes on with as many rows as there are parents: row i continues what row
   /// parents[i] was. No sentence may get more rows than were asked for, which
   /// stand together.
   Status keep(const std::vector<int32_t> &parents);
 
 private:
-  /// Shared places that stand together.
-  struct Range {
-    Place begin, end;
-  };
   /// An entry with its buffers for this batch.
   struct Binding {
     const EntryPoint *entry = nullptr;
@@ -204,7 +164,7 @@ private:
     std::vector<HeddleAddress> buffers;
     std::vector<int64_t> dims;
     /// What the host reads of it.
-    Range results;
+    PlaceRange results;
     /// Where the device puts the best of all ranges, values and ids; none if
     /// the host has each range's.
     std::optional<std::pair<Place, Place>> merged;
@@ -214,20 +174,10 @@ private:
     char *rows;
     int64_t rowBytes;
   };
-  /// Memory for rows that move: for an i32 each, which the host moves itself,
-  /// and for those of the widest state, or input, on the device.
-  struct SpareRows {
-    Place numbers, states;
-  };
-  /// The places of what later entries read, by kind and name.
-  using Places = std::map<std::pair<ArgumentKind, std::string_view>, Place>;
-
   /// Where things stand in the workspace.
   struct Layout {
     /// Of each of sourceInputs().
     std::vector<Place> sources;
-    Place decoder, chunk, sentenceCaches, positions, caches;
-    std::optional<Place> history;
     Place arena, scratch;
     std::optional<SpareRows> spare;
     Places shared;
@@ -252,16 +202,10 @@ private:
                       const SourceFeatures &features) const {
     return {sources, features, inputSettings, model.manifest()};
   }
-  void fillInputs(const SourceBatch &batch);
   Status findDecoderResults();
-  void setRows(int64_t count);
   static Place placeOf(const Binding &binding, std::string_view output);
   void findRanges();
   CallFrame frameOfStep() const;
-  Status send(Range range) { return workspace.send(range.begin, range.end); }
-  int64_t rowsPerSentence() const {
-    return dims[Dim::Caches] / dims[Dim::Batch];
-  }
   Status call(Binding &binding, const CallFrame &frame = {});
 
   const Model &model;
@@ -272,38 +216,22 @@ private:
   std::unique_ptr<Device> device;
   Workspace workspace{*device};
   DimValues dims;
+  DecoderRows decoder{*device, workspace, dims};
   /// Of the longest source, and of a target, as errors name them: `dims` may
   /// have more.
   int64_t askedSource = 0, askedTarget = 0;
   int64_t arenaBytes = 0, deviceScratch = 0;
-  /// Of the rows of a call, those that decode: the first ones.
-  int64_t rowCount = 0;
-  /// Of each sentence, whether one of them decodes it.
-  std::vector<char> goesOn;
   void *arena = nullptr;
   void *scratch = nullptr;
   Binding encode, task, prepare, chunk, decode;
   std::vector<State> states;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;
-  /// What is given to the device once a batch, and at each step.
-  Range batchInputs, stepInputs;
+  /// What the device is given once a batch.
+  PlaceRange batchInputs;
 
   /// Of each of sourceInputs().
   std::vector<int32_t *> sourceValues;
-  int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
-  /// The cache that each row writes to.
-  int32_t *caches = nullptr;
-  /// The one that holds each position of its past, [rows, capacity], which a
-  /// device keeps itself from step to step: the host writes what is behind a
-  /// chunk. Null, and none, if that is always its own.
-  int32_t *history = nullptr;
-  Place positionPlace, cachePlace;
-  std::optional<Place> historyPlace;
-  int32_t *chunkIds = nullptr, *targetLengths = nullptr, *wanted = nullptr;
-  /// Of a chunk, whose rows are sentences.
-  int32_t *sentenceCaches = nullptr;
-  int32_t *forbiddenIds = nullptr;
   float *decoderLogits = nullptr;
   /// The results of GreedyStep and BestStep, and how many ranges a row has.
   struct {

@@ -15,15 +15,6 @@
 
 using namespace heddle;
 
-/// The bytes of `count` rows of `width` four-byte elements.
-static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
-  int64_t bytes;
-  if (__builtin_mul_overflow(count, width, &bytes) ||
-      __builtin_mul_overflow(bytes, 4, &bytes))
-    return std::nullopt;
-  return bytes;
-}
-
 /// Whether a form goes on step by step, and not with all of a target at once.
 static bool isOfSteps(DecoderForm form) {
   return form != DecoderForm::None && form != DecoderForm::Full &&
@@ -137,47 +128,20 @@ Status Session::findEntries(const DecoderRequest &request) {
   return Status::success();
 }
 
-/// The key of an input in Places.
-static std::pair<ArgumentKind, std::string_view> inputNamed(const char *name) {
-  return {ArgumentKind::Input, name};
-}
-
 /// Places what the host gives to entries.
 Session::Layout Session::placeInputs(const DecoderRequest &request) {
-  auto place = [&](int64_t count, int64_t width = 1) {
-    return workspace.placeShared(bytesOf(count, width));
-  };
-  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
-  bool isWhole =
-      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
   bool hasHistory = decode.entry && decode.entry->description->argument(
                                         "history", ArgumentKind::Input);
-  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
   Layout layout;
-  Places &shared = layout.shared;
   batchInputs.begin = workspace.sharedEnd();
   for (const InputRole &role : sourceRoles()) {
     int64_t width = role.shape.size() > 1 ? dims[role.shape[1]] : 1;
-    layout.sources.push_back(shared[{ArgumentKind::Input, role.name}] =
-                                 place(batch, width));
+    Place place = workspace.placeNumbers(dims[Dim::Batch], width);
+    layout.shared[{ArgumentKind::Input, role.name}] = place;
+    layout.sources.push_back(place);
   }
-  layout.sentenceCaches = place(batch);
-  shared[inputNamed("target_lengths")] = place(batch);
-  shared[inputNamed("wanted")] = place(hasChunk ? batch : 0, dims[Dim::Wanted]);
-  layout.chunk = place(batch, request.chunk);
-  batchInputs.end = workspace.sharedEnd();
-  if (hasHistory)
-    shared[inputNamed("history")] =
-        layout.history.emplace(place(rows, dims[Dim::Capacity]));
-  stepInputs.begin = workspace.sharedEnd();
-  layout.decoder = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
-  if (request.chunk == 0)
-    layout.chunk = layout.decoder;
-  layout.positions = shared[inputNamed("positions")] = place(rows);
-  shared[inputNamed("sentences")] = place(rows);
-  layout.caches = shared[inputNamed("caches")] = place(rows);
-  shared[inputNamed("forbidden")] = place(rows, dims[Dim::Forbidden]);
-  stepInputs.end = workspace.sharedEnd();
+  decoder.place(request, hasHistory, layout.shared);
+  batchInputs.end = decoder.ofBatch().end;
   return layout;
 }
 
@@ -211,17 +175,17 @@ Status Session::bindEntries(DecoderForm form, Layout &layout) {
       return status;
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
-  shared[inputNamed("ids")] = layout.decoder;
   if (form == DecoderForm::Chunk)
-    shared[inputNamed("caches")] = layout.sentenceCaches;
+    decoder.shareOfChunk(shared);
+  else
+    decoder.shareOfStep(shared);
   if (decode.entry)
     if (Status status = bind(decode, shared, /*hasResults=*/true); !status.ok())
       return status;
   if (!chunk.entry)
     return Status::success();
   shareOutputs(decode, ArgumentKind::State, shared);
-  shared[inputNamed("ids")] = layout.chunk;
-  shared[inputNamed("caches")] = layout.sentenceCaches;
+  decoder.shareOfChunk(shared);
   return bind(chunk, shared);
 }
 
@@ -233,7 +197,7 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
     return ofBatch(status);
   layout.arena = workspace.place(arenaBytes);
   if (request.rowsPerSentence > 1)
-    layout.spare = SpareRows{workspace.placeShared(bytesOf(dims[Dim::Rows])),
+    layout.spare = SpareRows{workspace.placeNumbers(dims[Dim::Rows]),
                              workspace.place(widestState())};
   // One for each thread, or what a device gives its kernels: never both.
   layout.scratch = workspace.place(
@@ -245,31 +209,13 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
 
 /// Turns a plan into addresses, once the block stands.
 void Session::settle(const Layout &layout) {
-  auto integers = [&](Place place) {
-    return reinterpret_cast<int32_t *>(workspace.hostAt(place));
-  };
-  auto input = [&](const char *name) {
-    return integers(layout.shared.at(inputNamed(name)));
-  };
   arena = workspace.at(layout.arena);
   scratch = workspace.at(layout.scratch);
   spareRows = layout.spare;
   sourceValues.clear();
   for (Place place : layout.sources)
-    sourceValues.push_back(integers(place));
-  decoderIds = integers(layout.decoder);
-  positions = integers(layout.positions);
-  sentences = input("sentences");
-  caches = integers(layout.caches);
-  positionPlace = layout.positions;
-  cachePlace = layout.caches;
-  sentenceCaches = integers(layout.sentenceCaches);
-  historyPlace = layout.history;
-  history = historyPlace ? integers(*historyPlace) : nullptr;
-  chunkIds = integers(layout.chunk);
-  targetLengths = input("target_lengths");
-  wanted = input("wanted");
-  forbiddenIds = input("forbidden");
+    sourceValues.push_back(
+        reinterpret_cast<int32_t *>(workspace.hostAt(place)));
   for (Binding *binding : {&encode, &task, &prepare, &chunk, &decode})
     if (binding->entry)
       connect(*binding);
@@ -306,9 +252,11 @@ Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
       binding.places.push_back(workspace.place(argument.byteSize(dims)));
   }
   if (merges) {
-    auto bytes = bytesOf(dims[Dim::Rows], dims[Dim::Best]);
-    Place values = workspace.placeShared(bytes);
-    binding.merged.emplace(values, workspace.placeShared(bytes));
+    auto place = [&] {
+      return workspace.placeNumbers(dims[Dim::Rows], dims[Dim::Best]);
+    };
+    Place values = place();
+    binding.merged.emplace(values, place());
   }
   binding.results.end = workspace.sharedEnd();
   binding.dims.clear();

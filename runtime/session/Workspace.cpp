@@ -35,6 +35,14 @@ Place Workspace::placeShared(std::optional<int64_t> bytes) {
   return {true, append(shared, bytes)};
 }
 
+Place Workspace::placeNumbers(int64_t count, int64_t width) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, width, &bytes) ||
+      __builtin_mul_overflow(bytes, 4, &bytes))
+    return placeShared(std::nullopt);
+  return placeShared(bytes);
+}
+
 std::optional<int64_t> Workspace::size() const {
   int64_t bytes;
   if (!shared || !own || __builtin_add_overflow(*shared, *own, &bytes))
@@ -74,10 +82,14 @@ Status Workspace::take() {
   return Status::success();
 }
 
-Status Workspace::send(Place begin, Place end) {
-  return device.send(at(begin), hostAt(begin), end.offset - begin.offset);
+static int64_t sizeOf(const PlaceRange &range) {
+  return range.end.offset - range.begin.offset;
 }
 
-Status Workspace::fetch(Place begin, Place end) {
-  return device.fetch(hostAt(begin), at(begin), end.offset - begin.offset);
+Status Workspace::send(const PlaceRange &range) {
+  return device.send(at(range.begin), hostAt(range.begin), sizeOf(range));
+}
+
+Status Workspace::fetch(const PlaceRange &range) {
+  return device.fetch(hostAt(range.begin), at(range.begin), sizeOf(range));
 }

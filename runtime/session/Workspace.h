@@ -12,10 +12,14 @@
 #define HEDDLE_RUNTIME_SESSION_WORKSPACE_H
 
 #include "runtime/Result.h"
+#include "runtime/artifact/Manifest.h"
 #include "runtime/session/Device.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -24,6 +28,14 @@ struct Place {
   bool isShared = false;
   int64_t offset = 0;
 };
+
+/// Shared places that stand together.
+struct PlaceRange {
+  Place begin, end;
+};
+
+/// The places of what entries read, by kind and name.
+using Places = std::map<std::pair<ArgumentKind, std::string_view>, Place>;
 
 /// Owns the block, which only grows; borrows the device. Not thread-safe.
 class Workspace {
@@ -40,6 +52,8 @@ public:
   Place place(std::optional<int64_t> bytes);
   /// The same for host and device.
   Place placeShared(std::optional<int64_t> bytes);
+  /// The same for `count` rows of `width` elements of four bytes.
+  Place placeNumbers(int64_t count, int64_t width = 1);
   /// Where the next shared place will stand.
   Place sharedEnd() const { return {true, shared.value_or(0)}; }
   /// What all places need; nullopt if that had an overflow.
@@ -56,10 +70,10 @@ public:
   /// The host's address of a shared place; valid as long.
   char *hostAt(Place place) const { return mirror + place.offset; }
 
-  /// Gives the device what the host wrote to the shared places from `begin` to
-  /// `end`, and the host what the device wrote.
-  Status send(Place begin, Place end);
-  Status fetch(Place begin, Place end);
+  /// Gives the device what the host wrote to shared places,
+  /// and the host what the device wrote.
+  Status send(const PlaceRange &range);
+  Status fetch(const PlaceRange &range);
 
 private:
   Device &device;

@@ -89,6 +89,38 @@ func.func @positions_learned_c2_negative(%x: tensor<?x?x8xf32>, %table: tensor<9
 
 // -----
 
+func.func @positions_rotary_c1(%x: tensor<?x8xf32>, %f: tensor<2xf32>) {
+  // expected-error @below {{expects an input of rank 3 without 'at', found rank 2}}
+  %y = transformer.positions.rotary %x, %f {heads = 2 : i64} : (tensor<?x8xf32>, tensor<2xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @positions_rotary_c2(%x: tensor<?x?x8xf32>, %f: tensor<1xf32>) {
+  // expected-error @below {{expects heads that divide the width 8, found 3}}
+  %y = transformer.positions.rotary %x, %f {heads = 3 : i64} : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @positions_rotary_c3(%x: tensor<?x?x8xf32>, %f: tensor<3xf32>) {
+  // expected-error @below {{expects at most 2 frequencies for heads of width 4, found 'tensor<3xf32>'}}
+  %y = transformer.positions.rotary %x, %f {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<3xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @positions_rotary_c3_rank(%x: tensor<?x?x8xf32>, %f: tensor<1x2xf32>) {
+  // expected-error @below {{expects at most 2 frequencies for heads of width 4, found 'tensor<1x2xf32>'}}
+  %y = transformer.positions.rotary %x, %f {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<1x2xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
 func.func @linear_c1(%x: tensor<?x8xf32>, %w: tensor<?x4xf32>) {
   // expected-error @below {{expects a weight [in, out] of static shape, found 'tensor<?x4xf32>'}}
   %y = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
@@ -205,6 +237,14 @@ func.func @norm_c2(%x: tensor<?x8xf32>, %gamma: tensor<8xf32>) {
 func.func @add_c1(%x: tensor<?x8xf32>, %y: tensor<?x4xf32>) {
   // expected-error @below {{expects operands of one shape, found 'tensor<?x8xf32>' and 'tensor<?x4xf32>'}}
   %z = transformer.add %x, %y : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @multiply_c1(%x: tensor<?x8xf32>, %y: tensor<?x4xf32>) {
+  // expected-error @below {{expects operands of one shape, found 'tensor<?x8xf32>' and 'tensor<?x4xf32>'}}
+  %z = transformer.multiply %x, %y : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
   return
 }
 

@@ -5,7 +5,7 @@
 // RUN: heddle-opt %s --emit-bytecode | heddle-opt | FileCheck %s
 
 // CHECK-LABEL: @tensors
-func.func @tensors(%ids: tensor<?x?xi32>, %table: tensor<32x8xf32>, %biases: tensor<32xf32>, %w: tensor<8x4xf32>, %b: tensor<4xf32>, %gamma: tensor<8xf32>, %rows: tensor<?x?x8xf32>, %rowBias: tensor<?x?xf32>, %counts: tensor<?xi32>) {
+func.func @tensors(%ids: tensor<?x?xi32>, %table: tensor<32x8xf32>, %f2: tensor<2xf32>, %biases: tensor<32xf32>, %w: tensor<8x4xf32>, %b: tensor<4xf32>, %gamma: tensor<8xf32>, %rows: tensor<?x?x8xf32>, %rowBias: tensor<?x?xf32>, %counts: tensor<?xi32>) {
   // CHECK: transformer.embedding %{{.*}}, %{{.*}} {scale = 1.600000e+01 : f32} : (tensor<?x?xi32>, tensor<32x8xf32>) -> tensor<?x?x8xf32>
   %x = transformer.embedding %ids, %table {scale = 16.0 : f32} : (tensor<?x?xi32>, tensor<32x8xf32>) -> tensor<?x?x8xf32>
   // CHECK: transformer.embedding %{{.*}}, %{{.*}} : (tensor<?x?xi32>, tensor<32xf32>) -> tensor<?x?xf32>
@@ -16,6 +16,8 @@ func.func @tensors(%ids: tensor<?x?xi32>, %table: tensor<32x8xf32>, %biases: ten
   %i = transformer.positions.sinusoidal %x {timescales = 4 : i64, layout = #transformer<position_layout interleaved>} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   // CHECK: transformer.positions.learned %{{.*}}, %{{.*}} {offset = 2 : i64} : (tensor<?x?x8xf32>, tensor<32x8xf32>)
   %p = transformer.positions.learned %x, %table {offset = 2 : i64} : (tensor<?x?x8xf32>, tensor<32x8xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.positions.rotary %{{.*}}, %{{.*}} {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<2xf32>) -> tensor<?x?x8xf32>
+  %rp = transformer.positions.rotary %x, %f2 {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<2xf32>) -> tensor<?x?x8xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}} : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
   %l = transformer.linear %x, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}}, %{{.*}} : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>)
@@ -28,6 +30,8 @@ func.func @tensors(%ids: tensor<?x?xi32>, %table: tensor<32x8xf32>, %biases: ten
   %r = transformer.norm rms %x, %gamma {epsilon = 0.0 : f32} : (tensor<?x?x8xf32>, tensor<8xf32>) -> tensor<?x?x8xf32>
   // CHECK: transformer.add %{{.*}}, %{{.*}} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>)
   %a = transformer.add %x, %n : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.multiply %{{.*}}, %{{.*}} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>)
+  %m = transformer.multiply %x, %n : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   // CHECK: transformer.fill like %{{.*}} {value = 1.000000e+00 : f32, width = 4 : i64} : (tensor<?x?x8xf32>) -> tensor<?x?x4xf32>
   %f = transformer.fill like %x {value = 1.0 : f32, width = 4 : i64} : (tensor<?x?x8xf32>) -> tensor<?x?x4xf32>
   return
@@ -53,11 +57,13 @@ func.func @activations(%x: tensor<?x4xf32>) {
 }
 
 // CHECK-LABEL: @steps
-func.func @steps(%x: tensor<?x8xf32>, %table: tensor<32x8xf32>, %rows: tensor<?x?x8xf32>, %bias: tensor<?x?xf32>, %ids: tensor<?xi32>, %out: tensor<?x8xf32>) {
+func.func @steps(%x: tensor<?x8xf32>, %table: tensor<32x8xf32>, %f2: tensor<2xf32>, %rows: tensor<?x?x8xf32>, %bias: tensor<?x?xf32>, %ids: tensor<?xi32>, %out: tensor<?x8xf32>) {
   // CHECK: transformer.positions.sinusoidal %{{.*}} at %{{.*}} {timescales = 3 : i64} : (tensor<?x8xf32>, tensor<?xi32>)
   %s = transformer.positions.sinusoidal %x at %ids {timescales = 3 : i64} : (tensor<?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   // CHECK: transformer.positions.learned %{{.*}}, %{{.*}} at %{{.*}} into %{{.*}} :
   %p = transformer.positions.learned %x, %table at %ids into %out : (tensor<?x8xf32>, tensor<32x8xf32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.positions.rotary %{{.*}}, %{{.*}} at %{{.*}} into %{{.*}} {heads = 1 : i64, scale = 5.000000e-01 : f32} :
+  %rp = transformer.positions.rotary %x, %f2 at %ids into %out {heads = 1 : i64, scale = 0.5 : f32} : (tensor<?x8xf32>, tensor<2xf32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   // CHECK: transformer.candidate_logits %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} of %{{.*}} :
   %c = transformer.candidate_logits %x, %rows, %bias, %ids of %ids : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?xf32>
   return
@@ -83,6 +89,8 @@ func.func @memrefs(%ids: memref<?xi32>, %table: memref<32x8xf32>, %x: memref<?x8
   transformer.norm rms %x, %gamma into %x {epsilon = 0.0 : f32} : (memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>) -> ()
   // CHECK: transformer.add %{{.*}}, %{{.*}} into %{{.*}} : (memref<?x8xf32>, memref<?x8xf32, strided<[?, 1]>>, memref<?x8xf32>) -> ()
   transformer.add %x, %strided into %x : (memref<?x8xf32>, memref<?x8xf32, strided<[?, 1]>>, memref<?x8xf32>) -> ()
+  // CHECK: transformer.multiply %{{.*}}, %{{.*}} into %{{.*}} : (memref<?x8xf32>, memref<?x8xf32, strided<[?, 1]>>, memref<?x8xf32>) -> ()
+  transformer.multiply %x, %strided into %x : (memref<?x8xf32>, memref<?x8xf32, strided<[?, 1]>>, memref<?x8xf32>) -> ()
   // CHECK: transformer.fill like %{{.*}} into %{{.*}} {value = 0.000000e+00 : f32, width = 4 : i64} : (memref<?x8xf32>, memref<?x4xf32>) -> ()
   transformer.fill like %x into %y {value = 0.0 : f32, width = 4 : i64} : (memref<?x8xf32>, memref<?x4xf32>) -> ()
   return

@@ -136,6 +136,32 @@ transformer.parameter @parameter_c5_buckets_parts : tensor<2x257xf32> relative_b
 // -----
 
 transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_whole : tensor<2x257xf32> relative_buckets(32, 128.5) of [@t]
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies: they are a vector of f32 and have one number, a base above 1}}
+transformer.parameter @parameter_c5_frequencies_base : tensor<4xf32> rotary_frequencies(1)
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies}}
+transformer.parameter @parameter_c5_frequencies_without : tensor<4xf32> rotary_frequencies
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies}}
+transformer.parameter @parameter_c5_frequencies_more : tensor<4xf32> rotary_frequencies(10000, 2)
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x4xf32>' cannot be rotary frequencies}}
+transformer.parameter @parameter_c5_frequencies_rank : tensor<2x4xf32> rotary_frequencies(10000)
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
 // expected-error @below {{'transformer.parameter' op has numbers}}
 transformer.parameter @parameter_c5_other_numbers : tensor<2xf32> column_scales(32, 128) of [@t]
 
@@ -148,7 +174,7 @@ transformer.parameter @parameter_c5_columns_numbers : tensor<4x2xf32> columns(3)
 // -----
 
 // expected-error @below {{'transformer.parameter' op has numbers}}
-"transformer.parameter"() {sym_name = "parameter_c5_numbers_alone", type = tensor<8xf32>, sizes = array<i64: 32, 128>} : () -> ()
+"transformer.parameter"() {sym_name = "parameter_c5_numbers_alone", type = tensor<8xf32>, numbers = array<f64: 32.0, 128.0>} : () -> ()
 
 // -----
 

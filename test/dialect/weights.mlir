@@ -33,6 +33,11 @@ transformer.parameter @spread : tensor<6x257xf32> relative_buckets(32, 128) of [
 // CHECK: transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
 transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
 
+// CHECK: transformer.parameter @turns : tensor<32xf32> rotary_frequencies(160000)
+transformer.parameter @turns : tensor<32xf32> rotary_frequencies(160000)
+// CHECK: transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.500000e+00) placed at 64
+transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.5) placed at 64
+
 // CHECK-LABEL: @weights
 func.func @weights() {
   // CHECK: transformer.weight @bound : tensor<8xf32>

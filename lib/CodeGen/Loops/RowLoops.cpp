@@ -125,6 +125,46 @@ void heddle::addSinusoids(Value position, int64_t timescales,
   });
 }
 
+void heddle::rotateRow(RotaryPositionsOp op, Value position, ValueRange at,
+                       Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Type f32 = builder.getF32Type(), f64 = builder.getF64Type();
+  int64_t pairs = cast<MemRefType>(op.getFrequencies().getType()).getDimSize(0);
+  int64_t width = cast<MemRefType>(op.getInput().getType()).getShape().back() /
+                  int64_t(op.getHeads());
+  Value number =
+      arith::SIToFPOp::create(builder, loops.loc, f32, loops.toI32(position));
+  // Of a rounded angle, rounded once, and then the factor.
+  auto round = [&](Value value) -> Value {
+    return loops.mul(arith::TruncFOp::create(builder, loops.loc, f32, value),
+                     loops.f32(op.getScale().convertToDouble()));
+  };
+  auto load = [&](Value d) { return loops.load(op.getInput(), append(at, d)); };
+  auto store = [&](Value value, Value d) {
+    loops.store(value, op.getDestination(), append(at, d));
+  };
+  loops.loop(loops.index(pairs), [&](Value k) {
+    Value angle = arith::ExtFOp::create(
+        builder, loops.loc, f64,
+        loops.mul(number, loops.load(op.getFrequencies(), k)));
+    Value sine = round(math::SinOp::create(builder, loops.loc, angle));
+    Value cosine = round(math::CosOp::create(builder, loops.loc, angle));
+    loops.loop(loops.index(op.getHeads()), [&](Value head) {
+      Value low = loops.add(loops.mul(head, width), k);
+      Value high = loops.add(low, pairs);
+      Value first = load(low), second = load(high);
+      store(loops.sub(loops.mul(first, cosine), loops.mul(second, sine)), low);
+      store(loops.add(loops.mul(second, cosine), loops.mul(first, sine)), high);
+    });
+  });
+  loops.loop(loops.index(op.getHeads()), [&](Value head) {
+    loops.loop(loops.index(2 * pairs), loops.index(width), [&](Value d) {
+      Value place = loops.add(loops.mul(head, width), d);
+      store(load(place), place);
+    });
+  });
+}
+
 void heddle::addTableRow(Value table, Value position, int64_t offset,
                          const AddedRow &row, Loops &loops) {
   Value number = loops.add(position, loops.index(offset));

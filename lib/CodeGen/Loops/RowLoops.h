@@ -41,6 +41,10 @@ struct AddedRow {
 void addSinusoids(mlir::Value position, int64_t timescales,
                   PositionLayout layout, const AddedRow &row, Loops &loops);
 
+/// positions.rotary of the row `at` of input and destination, at a position.
+void rotateRow(RotaryPositionsOp op, mlir::Value position, mlir::ValueRange at,
+               Loops &loops);
+
 /// Adds table[position + offset, :].
 void addTableRow(mlir::Value table, mlir::Value position, int64_t offset,
                  const AddedRow &row, Loops &loops);

@@ -49,10 +49,11 @@ SmallVector<OpOperand *> heddle::rowOperandsOf(Operation *op) {
         operands.push_back(&embedding.getIdsMutable());
         add(embedding.getDestinationsMutable());
       })
-      .Case<ActivationOp, AddOp, FillOp, RoundOp>([&](Operation *elementwise) {
-        for (OpOperand &operand : elementwise->getOpOperands())
-          operands.push_back(&operand);
-      });
+      .Case<ActivationOp, AddOp, FillOp, MultiplyOp, RoundOp>(
+          [&](Operation *elementwise) {
+            for (OpOperand &operand : elementwise->getOpOperands())
+              operands.push_back(&operand);
+          });
   return operands;
 }
 

@@ -1,4 +1,4 @@
-//===- ElementwiseKernels.cpp - Kernels of add, fill and copies -----------===//
+//===- ElementwiseKernels.cpp - Kernels of add, multiply, fill, copies ----===//
 //
 // Memory sets their speed: one pass, whole vectors.
 //
@@ -28,6 +28,15 @@ void heddle::emitKernel(AddOp op, RowKernel &kernel) {
   forEachElement(kernel, kernel.rowsOf(op.getDestination()),
                  [&](Value row, const Slice &slice) {
                    return kernel.loops.add(kernel.load(lhs, row, slice),
+                                           kernel.load(rhs, row, slice));
+                 });
+}
+
+void heddle::emitKernel(MultiplyOp op, RowKernel &kernel) {
+  Value lhs = kernel.rowsOf(op.getLhs()), rhs = kernel.rowsOf(op.getRhs());
+  forEachElement(kernel, kernel.rowsOf(op.getDestination()),
+                 [&](Value row, const Slice &slice) {
+                   return kernel.loops.mul(kernel.load(lhs, row, slice),
                                            kernel.load(rhs, row, slice));
                  });
 }

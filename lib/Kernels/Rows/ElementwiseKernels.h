@@ -12,6 +12,7 @@ namespace heddle {
 /// Build what the op computes, at the kernel's insertion point. Copies are of
 /// f32, between buffers that do not overlap.
 void emitKernel(AddOp op, RowKernel &kernel);
+void emitKernel(MultiplyOp op, RowKernel &kernel);
 void emitKernel(FillOp op, RowKernel &kernel);
 void emitKernel(mlir::memref::CopyOp op, RowKernel &kernel);
 

@@ -1,8 +1,10 @@
 //===- PositionKernels.cpp - Kernels of positions -------------------------===//
 //
-// Frequencies are constants of the program. A pair of elements takes one
-// product, one reduction of the angle and two polynomials, all in f64: in f32,
-// an angle of a position in the thousands has no correct fractional digit.
+// Frequencies of sinusoids are constants of the program. A pair of elements
+// takes one product, one reduction of the angle and two polynomials, all in
+// f64: in f32, an angle of a position in the thousands has no correct
+// fractional digit. Rotary angles are f32 by definition; all heads share their
+// sines and cosines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -140,4 +142,121 @@ void heddle::emitKernel(LearnedPositionsOp op, RowKernel &kernel) {
                        output, row, slice);
         });
       });
+}
+
+namespace {
+/// Turns the heads of rows by what positions.rotary says.
+class Rotation {
+public:
+  Rotation(RotaryPositionsOp op, RowKernel &kernel)
+      : op(op), kernel(kernel), input(kernel.rowsOf(op.getInput())),
+        output(kernel.rowsOf(op.getDestination())),
+        pairs(cast<MemRefType>(op.getFrequencies().getType()).getDimSize(0)),
+        heads(int64_t(op.getHeads())),
+        width(cast<MemRefType>(input.getType()).getDimSize(1) / heads) {}
+
+  Value countRows() { return kernel.loops.size(input, 0); }
+  /// Of a row, in elements.
+  int64_t work() const { return kSinusoidWork * pairs + width * heads; }
+  void apply(Value row, Value position);
+
+private:
+  using Pair = std::pair<Value, Value>;
+  Pair sineAndCosine(Value number, const Slice &slice);
+  void rotate(Value row, const Slice &slice, Pair turn);
+  void copyRest(Value row);
+  void forEachHead(function_ref<void(Value first)> body);
+  static Slice behind(const Slice &slice, Value columns, Loops &loops);
+
+  RotaryPositionsOp op;
+  RowKernel &kernel;
+  Value input, output;
+  int64_t pairs, heads, width;
+};
+} // namespace
+
+/// body(first column) for each head.
+void Rotation::forEachHead(function_ref<void(Value)> body) {
+  Loops &loops = kernel.loops;
+  loops.loop(loops.index(heads),
+             [&](Value head) { body(loops.mul(head, width)); });
+}
+
+/// The slice so many columns further on.
+Slice Rotation::behind(const Slice &slice, Value columns, Loops &loops) {
+  Slice moved = slice;
+  moved.column = loops.add(slice.column, columns);
+  return moved;
+}
+
+/// Of the angles of a position, f32, at a slice of frequencies that fills half
+/// a vector: as many f64 fill one.
+Rotation::Pair Rotation::sineAndCosine(Value number, const Slice &slice) {
+  OpBuilder &builder = kernel.loops.builder;
+  Location loc = kernel.loops.loc;
+  auto f32 = VectorType::get(slice.lanes, builder.getF32Type());
+  auto f64 = VectorType::get(slice.lanes, builder.getF64Type());
+  Value angles = kernel.loops.mul(kernel.broadcast(number, slice),
+                                  kernel.load(op.getFrequencies(), {}, slice));
+  auto [sines, cosines] =
+      kernel.math.sinCos(arith::ExtFOp::create(builder, loc, f64, angles));
+  auto round = [&](Value wide) {
+    return kernel.loops.mul(
+        arith::TruncFOp::create(builder, loc, f32, wide),
+        kernel.loops.f32(op.getScale().convertToDouble(), slice.lanes));
+  };
+  return {round(sines), round(cosines)};
+}
+
+/// The pairs of a slice, in all heads.
+void Rotation::rotate(Value row, const Slice &slice, Pair turn) {
+  Loops &loops = kernel.loops;
+  Value sine = turn.first, cosine = turn.second;
+  forEachHead([&](Value head) {
+    Slice low = behind(slice, head, loops);
+    Slice high = behind(low, loops.index(pairs), loops);
+    Value x = kernel.load(input, row, low), y = kernel.load(input, row, high);
+    kernel.store(loops.sub(loops.mul(x, cosine), loops.mul(y, sine)), output,
+                 row, low);
+    kernel.store(loops.add(loops.mul(y, cosine), loops.mul(x, sine)), output,
+                 row, high);
+  });
+}
+
+/// What is behind the pairs, in all heads.
+void Rotation::copyRest(Value row) {
+  int64_t rest = width - 2 * pairs;
+  if (rest == 0)
+    return;
+  Loops &loops = kernel.loops;
+  forEachHead([&](Value head) {
+    kernel.forEachSlice(
+        loops.builder.getIndexAttr(rest), [&](const Slice &slice) {
+          Value first = loops.add(head, 2 * pairs);
+          Slice place = behind(slice, first, loops);
+          kernel.store(kernel.load(input, row, place), output, row, place);
+        });
+  });
+}
+
+void Rotation::apply(Value row, Value position) {
+  Loops &loops = kernel.loops;
+  OpBuilder &builder = loops.builder;
+  Value number = arith::SIToFPOp::create(
+      builder, loops.loc, builder.getF32Type(), loops.toI32(position));
+  kernel.forEachSlice(
+      builder.getIndexAttr(pairs),
+      [&](const Slice &slice) {
+        rotate(row, slice, sineAndCosine(number, slice));
+      },
+      kernel.isa.lanes / 2);
+  copyRest(row);
+}
+
+void heddle::emitKernel(RotaryPositionsOp op, RowKernel &kernel) {
+  Rotation rotation(op, kernel);
+  forEachPosition(
+      kernel, rotation.countRows(), op.getInput(), op.getPositions(),
+      rotation.work(),
+      [&](Value row, Value position) { rotation.apply(row, position); });
 }

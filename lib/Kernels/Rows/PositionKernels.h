@@ -47,6 +47,7 @@ private:
 /// Build what the op computes, at the kernel's insertion point.
 void emitKernel(SinusoidalPositionsOp op, RowKernel &kernel);
 void emitKernel(LearnedPositionsOp op, RowKernel &kernel);
+void emitKernel(RotaryPositionsOp op, RowKernel &kernel);
 
 } // namespace heddle
 

@@ -248,6 +248,29 @@ def normalized(function):
     return normalizer
 
 
+def gated_ffn(x):
+    hidden = x @ W["forget"]
+    return x + hidden * sigmoid(hidden) * (x @ W["value"]) @ W["output"]
+
+
+def turn(x, base, pairs):
+    """Rotary positions of the first elements of each head."""
+    y = x.reshape(len(x), HEADS, -1).copy()
+    for p in range(len(x)):
+        angles = p / base ** (np.arange(pairs) / pairs)
+        low, high = y[p, :, :pairs].copy(), y[p, :, pairs : 2 * pairs].copy()
+        y[p, :, :pairs] = low * np.cos(angles) - high * np.sin(angles)
+        y[p, :, pairs : 2 * pairs] = high * np.cos(angles) + low * np.sin(
+            angles
+        )
+    return y.reshape(len(x), -1)
+
+
+def rotary(x):
+    q, k = (turn(x @ W[name], 100, 3) for name in ["query", "key"])
+    return x + attention(q, k, x @ W["value"]) @ W["output"]
+
+
 def window(left, right, dilation):
     def allowed(h, i, j):
         d = dilation[h % len(dilation)]
@@ -328,6 +351,7 @@ SELF = {
         x, normalizer=normalized(sigmoid)
     ),
     "recurrence": recurrence,
+    "positions-rotary": rotary,
     "linear-attention": causal_linear_attention(),
     "linear-attention-relu": causal_linear_attention(
         lambda x: np.maximum(x, 0)
@@ -339,6 +363,7 @@ POSITIONS = {
     "positions-learned": lambda x: x + W["positions"][2 : 2 + len(x)],
     "positions-interleaved": lambda x: sinusoidal(x, 8, interleaved=True),
     "positions-marian": lambda x: sinusoidal(x, 7),
+    "positions-rotary": lambda x: x,
 }
 # What the encoder makes of the embedded source, and the decoder of that.
 MEMORIES = {
@@ -355,6 +380,7 @@ CROSS = {"linear-attention": linear_attention}
 TAILS = {
     "rms-norm": rms_norm,
     "activations": lambda x: layer_norm(activations(x)),
+    "gated-ffn": lambda x: layer_norm(gated_ffn(x)),
 }
 
 

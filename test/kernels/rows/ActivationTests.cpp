@@ -109,30 +109,38 @@ func.func @one(%x: tensor<?xf32> {transformer.name = "x",
   });
 }
 
-TEST_P(LayerTest, Add) {
+TEST_P(LayerTest, AddAndMultiply) {
+  const std::string ops[] = {"add", "multiply"};
   std::string module;
-  for (int64_t width : kWidths)
-    module += fill(R"(
-func.func @add_WIDTH(%a: tensor<?xWIDTHxf32> {transformer.name = "a",
+  for (const std::string &op : ops)
+    for (int64_t width : kWidths)
+      module += fill(R"(
+func.func @OP_WIDTH(%a: tensor<?xWIDTHxf32> {transformer.name = "a",
                                               transformer.dims = ["rows"]},
                      %b: tensor<?xWIDTHxf32> {transformer.name = "b",
                                               transformer.dims = ["rows"]})
     -> (tensor<?xWIDTHxf32> {transformer.name = "y"}) {
-  %y = transformer.add %a, %b
+  %y = transformer.OP %a, %b
     : (tensor<?xWIDTHxf32>, tensor<?xWIDTHxf32>) -> tensor<?xWIDTHxf32>
   return %y : tensor<?xWIDTHxf32>
 }
 )",
-                   {{"WIDTH", std::to_string(width)}});
+                     {{"OP", op}, {"WIDTH", std::to_string(width)}});
   withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : kWidths) {
       std::vector<float> a = randomValues(kRows * width, 1),
-                         b = randomValues(kRows * width, 2), sum = a;
-      for (size_t i = 0; i < sum.size(); ++i)
+                         b = randomValues(kRows * width, 2), sum = a,
+                         product = a;
+      for (size_t i = 0; i < sum.size(); ++i) {
         sum[i] += b[i];
-      EXPECT_EQ(runInBatches(code, "add_" + std::to_string(width), kRows,
-                             {{"a", a}, {"b", b}}),
-                sum);
+        product[i] *= b[i];
+      }
+      auto run = [&](const std::string &op) {
+        return runInBatches(code, op + "_" + std::to_string(width), kRows,
+                            {{"a", a}, {"b", b}});
+      };
+      EXPECT_EQ(run("add"), sum);
+      EXPECT_EQ(run("multiply"), product);
     }
   });
 }

@@ -16,10 +16,13 @@ namespace heddle {
 /// memrefs that are not dense.
 mlir::LogicalResult emitGrid(ActivationOp op);
 mlir::LogicalResult emitGrid(AddOp op);
+mlir::LogicalResult emitGrid(MultiplyOp op);
 mlir::LogicalResult emitGrid(FillOp op);
 mlir::LogicalResult emitGrid(RoundOp op);
 mlir::LogicalResult emitGrid(SinusoidalPositionsOp op);
 mlir::LogicalResult emitGrid(LearnedPositionsOp op);
+/// Destination and input do not overlap.
+mlir::LogicalResult emitGrid(RotaryPositionsOp op);
 
 } // namespace heddle
 

@@ -63,12 +63,12 @@ Value heddle::countRows(Value memref, Loops &loops) {
 
 void heddle::createPieceGrid(
     OpBuilder &builder, Location loc, ValueRange memrefs, Value rows,
-    function_ref<void(const Piece &, BlockCode &)> body) {
+    function_ref<void(const Piece &, BlockCode &)> body, int64_t unit) {
   int64_t width = widthOf(memrefs.front()), bytes = 1;
   for (Value memref : memrefs)
     bytes = std::max(bytes, elementBytes(memref));
   int64_t elements = kPieceBytes / bytes;
-  while (width % elements != 0)
+  while (width % elements != 0 || unit % elements != 0)
     elements /= 2;
   int64_t ofRow = width / elements;
   Loops loops(builder, loc);

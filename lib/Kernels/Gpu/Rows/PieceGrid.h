@@ -37,10 +37,12 @@ mlir::Value countRows(mlir::Value memref, Loops &loops);
 
 /// A grid over `rows` rows, an index below 2^32, as wide as those of some
 /// memrefs, which have pieces; `body` builds what a thread does. A piece has at
-/// most 16 bytes in each of them.
+/// most 16 bytes in each of them, and `unit` columns, if that is not 0, are
+/// whole pieces.
 void createPieceGrid(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::ValueRange memrefs, mlir::Value rows,
-                     llvm::function_ref<void(const Piece &, BlockCode &)> body);
+                     llvm::function_ref<void(const Piece &, BlockCode &)> body,
+                     int64_t unit = 0);
 
 } // namespace heddle
 

@@ -1,0 +1,49 @@
+//===- DecoderRequest.h - What a batch asks of a decoder --------*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_SESSION_DECODERREQUEST_H
+#define HEDDLE_RUNTIME_SESSION_DECODERREQUEST_H
+
+#include "runtime/artifact/Manifest.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace heddle {
+
+/// The forms of a decoder: the whole target at once, or as a chunk, which
+/// leaves states; or token by token over the vocabulary, of which GreedyStep
+/// returns the largest logits only and BestStep the best ones with what makes
+/// log-probabilities of them, or over each sentence's candidates; or none,
+/// if the encoder is all that runs.
+enum class DecoderForm {
+  None,
+  Full,
+  Chunk,
+  Step,
+  GreedyStep,
+  BestStep,
+  ShortlistStep
+};
+
+struct DecoderRequest {
+  DecoderForm form = DecoderForm::None;
+  /// The target length of the full form or chunk, or the most positions of a
+  /// row.
+  int64_t length = 1;
+  /// The most rows that decode one sentence.
+  int64_t rowsPerSentence = 1;
+  /// The most ids that a row of GreedyStep or BestStep forbids.
+  int64_t forbidden = 0;
+  /// How many logits BestStep returns of a row, at least one.
+  int64_t best = 1;
+  /// The most positions that runChunk takes before a step form goes on; 0 if
+  /// it is not called.
+  int64_t chunk = 0;
+  /// Without a decoder: the task that is computed from what the encoder
+  /// returns; none if hidden states are asked for.
+  std::optional<Role> task = {};
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SESSION_DECODERREQUEST_H

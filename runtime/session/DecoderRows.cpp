@@ -1,0 +1,174 @@
+//===- DecoderRows.cpp - What a batch gives to its decoder ----------------===//
+//
+// Rows of one sentence stand together, and each has one of the caches of that
+// sentence to write to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/DecoderRows.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+/// No position that a chunk has, and no id.
+static constexpr int32_t kNone = -1;
+
+/// Of so many i32, which have a place: there is no overflow.
+static int64_t bytesOfNumbers(int64_t count) {
+  return count * int64_t(sizeof(int32_t));
+}
+
+/// The key of an input in Places.
+static Places::key_type inputNamed(const char *name) {
+  return {ArgumentKind::Input, name};
+}
+
+void DecoderRows::place(const DecoderRequest &request, bool hasHistory,
+                        Places &shared) {
+  auto place = [&](int64_t count, int64_t width = 1) {
+    return workspace.placeNumbers(count, width);
+  };
+  int64_t sentenceCount = dims[Dim::Batch], rows = dims[Dim::Rows];
+  bool isWhole =
+      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
+  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
+  batch.begin = workspace.sharedEnd();
+  chunkCachesPlace = place(sentenceCount);
+  lengthsPlace = shared[inputNamed("target_lengths")] = place(sentenceCount);
+  wantedPlace = shared[inputNamed("wanted")] =
+      place(hasChunk ? sentenceCount : 0, dims[Dim::Wanted]);
+  chunkPlace = place(sentenceCount, request.chunk);
+  batch.end = workspace.sharedEnd();
+  historyPlace = std::nullopt;
+  if (hasHistory)
+    shared[inputNamed("history")] =
+        historyPlace.emplace(place(rows, dims[Dim::Capacity]));
+  steps.begin = workspace.sharedEnd();
+  idsPlace = isWhole ? place(sentenceCount, dims[Dim::Target]) : place(rows);
+  // The ids of a chunk that nothing follows.
+  if (request.chunk == 0)
+    chunkPlace = idsPlace;
+  positionsPlace = shared[inputNamed("positions")] = place(rows);
+  sentencesPlace = shared[inputNamed("sentences")] = place(rows);
+  cachesPlace = place(rows);
+  forbiddenPlace = shared[inputNamed("forbidden")] =
+      place(rows, dims[Dim::Forbidden]);
+  steps.end = workspace.sharedEnd();
+}
+
+void DecoderRows::shareOfStep(Places &shared) const {
+  shared[inputNamed("ids")] = idsPlace;
+  shared[inputNamed("caches")] = cachesPlace;
+}
+
+void DecoderRows::shareOfChunk(Places &shared) const {
+  shared[inputNamed("ids")] = chunkPlace;
+  shared[inputNamed("caches")] = chunkCachesPlace;
+}
+
+void DecoderRows::begin(const std::optional<SpareRows> &spareRows) {
+  spare = spareRows;
+  auto integers = [&](Place place) {
+    return reinterpret_cast<int32_t *>(workspace.hostAt(place));
+  };
+  decoderIds = integers(idsPlace);
+  positions = integers(positionsPlace);
+  sentences = integers(sentencesPlace);
+  caches = integers(cachesPlace);
+  forbiddenIds = integers(forbiddenPlace);
+  chunkIds = integers(chunkPlace);
+  chunkLengths = integers(lengthsPlace);
+  wanted = integers(wantedPlace);
+  history = historyPlace ? integers(*historyPlace) : nullptr;
+  int32_t *chunkCaches = integers(chunkCachesPlace);
+  for (int64_t i = 0; i < dims[Dim::Batch]; ++i) {
+    sentences[i] = int32_t(i);
+    caches[i] = chunkCaches[i] = int32_t(i * perSentence());
+    positions[i] = 0;
+  }
+  goesOn.resize(size_t(dims[Dim::Batch]));
+  setCount(dims[Dim::Batch]);
+}
+
+void DecoderRows::fillChunk(const std::vector<std::vector<int32_t>> &inputs,
+                            bool wantsAll) {
+  int64_t length = dims[Dim::Target], asked = dims[Dim::Wanted];
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    int32_t *ids = chunkIds + int64_t(i) * length;
+    std::fill(std::copy(inputs[i].begin(), inputs[i].end(), ids), ids + length,
+              0);
+    positions[i] = chunkLengths[i] = int32_t(inputs[i].size());
+    for (int64_t k = 0; k < asked; ++k)
+      wanted[int64_t(i) * asked + k] = wantsAll ? int32_t(k) : kNone;
+    if (history)
+      std::fill_n(history + int64_t(i) * dims[Dim::Capacity], positions[i],
+                  caches[i]);
+  }
+}
+
+void DecoderRows::advance() {
+  for (int64_t row = 0; row < rowCount; ++row)
+    ++positions[row];
+}
+
+std::optional<HistoryWrite> DecoderRows::historyWrite() const {
+  if (!historyPlace)
+    return std::nullopt;
+  return HistoryWrite{workspace.at(*historyPlace), workspace.at(positionsPlace),
+                      workspace.at(cachesPlace), dims[Dim::Rows],
+                      dims[Dim::Capacity]};
+}
+
+/// Moves the history with its rows, as far as one has positions.
+Status DecoderRows::keepHistory(const std::vector<int32_t> &parents) {
+  int32_t used = *std::max_element(positions, positions + rowCount);
+  return device.moveRows(
+      {workspace.at(*historyPlace), bytesOfNumbers(dims[Dim::Capacity]),
+       bytesOfNumbers(used), spare ? workspace.at(spare->states) : nullptr},
+      parents);
+}
+
+Status DecoderRows::keep(const std::vector<int32_t> &parents) {
+  if (historyPlace)
+    if (Status status = keepHistory(parents); !status.ok())
+      return status;
+  for (int32_t *numbers : {positions, sentences, caches})
+    moveHostRows({reinterpret_cast<char *>(numbers), bytesOfNumbers(1),
+                  bytesOfNumbers(1),
+                  spare ? workspace.hostAt(spare->numbers) : nullptr},
+                 parents);
+  int64_t count = int64_t(parents.size());
+  // Children of one parent write to caches of their own, any of the sentence's:
+  // the slots of a position are written once.
+  for (int64_t row = 0, number = 0; historyPlace && row < count; ++row) {
+    bool isSame = row > 0 && sentences[row] == sentences[row - 1];
+    number = isSame ? number + 1 : 0;
+    caches[row] = int32_t(sentences[row] * perSentence() + number);
+  }
+  setCount(count);
+  return Status::success();
+}
+
+/// Goes on with so many rows. A device may want calls of more: those behind
+/// them begin sentences that have ended, whose caches nobody reads any more.
+void DecoderRows::setCount(int64_t count) {
+  rowCount = dims[Dim::Rows] = count;
+  std::fill(goesOn.begin(), goesOn.end(), false);
+  for (int64_t row = 0; row < count; ++row)
+    goesOn[size_t(sentences[row])] = true;
+  int64_t ended = std::count(goesOn.begin(), goesOn.end(), false);
+  int64_t rounded = std::min(device.roundRows(count), dims[Dim::Caches]);
+  if (rounded - count > ended * perSentence())
+    return;
+  dims[Dim::Rows] = rounded;
+  int64_t cache = 0;
+  for (int64_t row = count; row < rounded; ++row, ++cache) {
+    while (goesOn[size_t(cache / perSentence())])
+      ++cache;
+    caches[row] = int32_t(cache);
+    sentences[row] = int32_t(cache / perSentence());
+    decoderIds[row] = positions[row] = 0;
+    *forbidden(row) = kNone;
+  }
+}

@@ -1,0 +1,108 @@
+//===- DecoderRows.h - What a batch gives to its decoder --------*- C++ -*-===//
+//
+// The inputs of a decoder's entries: the roles of steps, chunks and whole
+// targets (InputRoles.h), which this class alone places and fills. Their values
+// say which rows go on: the sentence of each, its position, the cache that it
+// writes to and, if rows share their past, which cache has each position of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SESSION_DECODERROWS_H
+#define HEDDLE_RUNTIME_SESSION_DECODERROWS_H
+
+#include "runtime/session/DecoderRequest.h"
+#include "runtime/session/Device.h"
+#include "runtime/session/Workspace.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace heddle {
+
+/// Memory for rows that move: for an i32 each, which the host moves itself,
+/// and for those of the widest state, or input, on the device.
+struct SpareRows {
+  Place numbers, states;
+};
+
+/// Of one session, whose device, workspace and dims it borrows. First places,
+/// then, once the workspace has its memory, addresses.
+class DecoderRows {
+public:
+  DecoderRows(Device &device, Workspace &workspace, DimValues &dims)
+      : device(device), workspace(workspace), dims(dims) {}
+
+  /// Takes the places of a batch's inputs, which hold numbers of its sentences
+  /// and its rows, and says those that all entries share. What is placed for
+  /// each batch comes first, behind it what a chunk leaves to steps, and then
+  /// what each step is given.
+  void place(const DecoderRequest &request, bool hasHistory, Places &shared);
+  /// Says those of a step or a whole target; and of a chunk, whose rows are
+  /// sentences.
+  void shareOfStep(Places &shared) const;
+  void shareOfChunk(Places &shared) const;
+  /// What the device is given once a batch, with each chunk and at each step.
+  PlaceRange ofBatch() const { return batch; }
+  PlaceRange ofChunk() const { return {batch.begin, steps.end}; }
+  PlaceRange ofStep() const { return steps; }
+
+  /// Begins a batch: a row for each sentence, at position 0. With `spare`
+  /// several rows may decode one.
+  void begin(const std::optional<SpareRows> &spare);
+  /// Fills the inputs of a chunk and of what follows it: `inputs`, one list a
+  /// sentence. Asks for the logits of all positions, or of none.
+  void fillChunk(const std::vector<std::vector<int32_t>> &inputs,
+                 bool wantsAll);
+  /// Each row has one more position behind it.
+  void advance();
+  /// Goes on with as many rows as there are parents, see Session::keep.
+  Status keep(const std::vector<int32_t> &parents);
+  /// What the device writes to the history in front of a step.
+  std::optional<HistoryWrite> historyWrite() const;
+
+  /// Rows that go on. A call may have more: see Dim::Rows.
+  int64_t count() const { return rowCount; }
+  int32_t sentence(int64_t row) const { return sentences[row]; }
+  int32_t position(int64_t row) const { return positions[row]; }
+  int64_t perSentence() const { return dims[Dim::Caches] / dims[Dim::Batch]; }
+  /// For the caller to fill, see Session.
+  int32_t *ids() const { return decoderIds; }
+  int32_t *forbidden(int64_t row) const {
+    return forbiddenIds + row * dims[Dim::Forbidden];
+  }
+
+private:
+  void setCount(int64_t count);
+  Status keepHistory(const std::vector<int32_t> &parents);
+
+  Device &device;
+  Workspace &workspace;
+  DimValues &dims;
+  std::optional<SpareRows> spare;
+  PlaceRange batch, steps;
+
+  Place idsPlace, positionsPlace, sentencesPlace, cachesPlace, forbiddenPlace;
+  Place chunkPlace, lengthsPlace, wantedPlace, chunkCachesPlace;
+  /// None if each row's past is its own.
+  std::optional<Place> historyPlace;
+
+  int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
+  /// The cache that each row writes to.
+  int32_t *caches = nullptr;
+  int32_t *forbiddenIds = nullptr;
+  int32_t *chunkIds = nullptr, *chunkLengths = nullptr, *wanted = nullptr;
+  /// The cache that holds each position of a row's past, [rows, capacity],
+  /// which a device keeps itself from step to step: the host writes what is
+  /// behind a chunk.
+  int32_t *history = nullptr;
+
+  /// Of the rows of a call, those that decode: the first ones.
+  int64_t rowCount = 0;
+  /// Of each sentence, whether one of them decodes it.
+  std::vector<char> goesOn;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SESSION_DECODERROWS_H
