@@ -249,9 +249,15 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   ArrayRef<double> numbers = getNumbers().value_or(ArrayRef<double>());
   if (type == derivedType(derivation, parts, length, numbers))
     return success();
-  return emitOpError("of type ")
-         << type << " cannot be the " << stringifyDerivation(derivation)
-         << " of its parts";
+  InFlightDiagnostic error = emitOpError("of type ")
+                             << type << " cannot be the "
+                             << stringifyDerivation(derivation)
+                             << " of its parts";
+  if (derivation == Derivation::RelativeBuckets)
+    error << " (expected numbers n, a multiple of 4, and far above n / 4, a "
+             "table "
+             "[n or more, heads] of f32, and type tensor<heads x 2 far + 1>)";
+  return error;
 }
 
 SmallVector<int64_t> ParameterOp::getLogicalShape() {

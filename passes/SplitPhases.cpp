@@ -44,6 +44,9 @@ static LogicalResult checkForms(func::FuncOp function) {
   if (hasForm(function, "chunk") && !hasForm(function, "step"))
     return function.emitError("has a chunk form but no step form, which would "
                               "continue from the states of the chunk");
+  if (function->hasAttr(kTaskAttr) && !hasForm(function, "full"))
+    return function.emitError("computes a task and expects '")
+           << kFormsAttr << "' to list \"full\"";
   return success();
 }
 

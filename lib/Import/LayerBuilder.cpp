@@ -46,8 +46,8 @@ SmallVector<Value> LayerBuilder::beginFunction(const Function &description) {
                                   : Type(builder.getI32Type());
     types.push_back(RankedTensorType::get(shape, element));
   }
-  SmallVector<int64_t> shape(description.task.empty() ? 2 : 1,
-                             ShapedType::kDynamic);
+  bool isOfSources = !description.task.empty() && !description.isOfTokens;
+  SmallVector<int64_t> shape(isOfSources ? 1 : 2, ShapedType::kDynamic);
   shape.push_back(description.resultWidth);
   Type result = RankedTensorType::get(shape, builder.getF32Type());
 

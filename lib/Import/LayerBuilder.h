@@ -52,6 +52,8 @@ public:
     llvm::SmallVector<llvm::StringRef> forms = {"full"};
     /// The task that it computes: a result for each source, [?, resultWidth].
     llvm::StringRef task = {};
+    /// Whether it has one for each token, or mask, of each source.
+    bool isOfTokens = false;
   };
   /// Begins it and returns its arguments.
   llvm::SmallVector<mlir::Value> beginFunction(const Function &description);

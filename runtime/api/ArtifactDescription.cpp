@@ -85,7 +85,10 @@ static std::string describeTask(const Manifest &manifest, Role role) {
   } else {
     parts.push_back("token " + std::to_string(manifest.fill->mask));
   }
-  if (std::optional<int64_t> most = manifest.textTask(role)->maxTokens)
+  std::optional<int64_t> most = manifest.textTask(role)->maxTokens;
+  if (most && manifest.sourcePositions)
+    most = std::min<int64_t>(*most, *manifest.sourcePositions);
+  if (most)
     parts.push_back("texts of at most " + std::to_string(*most) + " tokens");
   if (role == Role::Embed)
     for (const Prompt &prompt : manifest.embed->prompts)

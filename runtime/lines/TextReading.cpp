@@ -15,17 +15,18 @@
 using namespace heddle;
 
 /// The tokens of a prompt: those of its text alone, of which no more than
-/// `most` are read, without a special one at the end, as sentence-transformers
-/// counts them.
-static int32_t countPromptTokens(const Tokenizer &tokenizer,
-                                 const std::string &prompt,
+/// `most` are read, without the last one if its id is special, as
+/// sentence-transformers counts them.
+static int32_t countPromptTokens(const Model &model, const std::string &prompt,
                                  std::optional<size_t> most) {
   bool isCut = false;
   auto tokens =
-      tokenizer.encodeBeginning(prompt, most, /*tracks=*/false, isCut);
-  if (!tokens.ok())
+      model.tokenizer()->encodeBeginning(prompt, most, /*tracks=*/false, isCut);
+  if (!tokens.ok() || tokens->ids.empty())
     return 0;
-  bool endsSpecially = !tokens->texts.empty() && tokens->texts.back() < 0;
+  const std::vector<int32_t> &special = model.manifest().tokenizer.special;
+  bool endsSpecially =
+      std::count(special.begin(), special.end(), tokens->ids.back()) > 0;
   return int32_t(tokens->ids.size()) - endsSpecially;
 }
 
@@ -41,7 +42,7 @@ TextReader::TextReader(const Model &model, const TextTask &task,
   if (textPrompt.empty() || !model.tokenizer())
     return;
   prompt = std::move(textPrompt);
-  promptTokens = countPromptTokens(*model.tokenizer(), prompt, most);
+  promptTokens = countPromptTokens(model, prompt, most);
 }
 
 Result<Sentence> TextReader::read(int64_t number, const Line &line) const {

@@ -331,6 +331,39 @@ def make_bert_characters(folder):
     return texts, {"vectors": {}}
 
 
+def make_bert_template(folder):
+    """Texts without an end, and types that the model is not given; prompts that end in
+    a special token are counted without it."""
+    folder.mkdir()
+    names = ("config.json", "model.safetensors")
+    link(folder, *names, to="../bert")
+    tokenizer = transformers.BertTokenizerFast(folder.parent / "bert/vocab.txt")
+    backend = tokenizer.backend_tokenizer
+    backend.post_processor = processors.TemplateProcessing(
+        single="[CLS]:1 $A:1",
+        pair="[CLS] $A $B:1",
+        special_tokens=[("[CLS]", tokenizer.cls_token_id)],
+    )
+    backend.save(str(folder / "tokenizer.json"))
+    fields = {
+        "cls_token": "[CLS]",
+        "mask_token": "[MASK]",
+        "model_input_names": ["input_ids", "attention_mask"],
+        "model_max_length": 48,
+        "pad_token": "[PAD]",
+        "sep_token": "[SEP]",
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "unk_token": "[UNK]",
+    }
+    write_json(folder / "tokenizer_config.json", fields)
+    write_modules(folder, ["Pooling"])
+    write_pooling(folder, "mean_tokens", include_prompt=False)
+    prompts = {"word": "the cat ", "mask": "the [MASK]", "unknown": "the zebra "}
+    config = {"model_type": "SentenceTransformer", "prompts": prompts}
+    write_json(folder / "config_sentence_transformers.json", config)
+    return TEXTS, {name: {"prompt_name": name} for name in prompts} | {"none": {}}
+
+
 def make_mpnet(folder):
     """24 positions; a literal <pad> has none."""
     positions = {"embeddings.position_ids": torch.arange(26)[None]}
@@ -439,6 +472,7 @@ def main():
         make_bert_prompts,
         make_bert_max,
         make_bert_characters,
+        make_bert_template,
         make_mpnet,
         make_mpnet_long,
     ):

@@ -12,6 +12,13 @@ func.func private @bidirectional_attention(%ids: tensor<?x?xi32> {transformer.ta
 
 // -----
 
+// expected-error @below {{computes a task and expects 'transformer.forms' to list "full"}}
+func.func private @task_without_forms(%memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.task = "tag"} {
+  return %memory : tensor<?x?x8xf32>
+}
+
+// -----
+
 transformer.parameter @table : tensor<9x8xf32>
 func.func private @mask_without_causality(%ids: tensor<?x?xi32> {transformer.target}, %lengths: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
   %table = transformer.weight @table : tensor<9x8xf32>

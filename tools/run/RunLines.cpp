@@ -104,11 +104,12 @@ static Status print(Run &run, Stream stream, const std::string &targets,
 }
 
 /// What is asked of the model: the task that is named, or the first one that it
-/// has. Vectors are written to files, and what is plain is no translation.
+/// has. Vectors are written to files and have flags of their own, and what is
+/// plain is no translation.
 static std::string taskFor(const Run &run, const RunOptions &options) {
   if (!options.task.empty())
     return options.task;
-  if (!options.output.empty())
+  if (!options.output.empty() || !options.vectors.empty())
     return "embed";
   for (std::string_view task : kTaskNames)
     if (heddle_model_has_task(run.model.get(), task.data()) &&
@@ -124,6 +125,9 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
   std::string task = taskFor(*run, options);
   if (task != "generate" && !options.translates.empty())
     return Status::error(options.translates, " is for translations, but '",
+                         options.file, "' is asked to ", task, " texts");
+  if (task != "embed" && !options.vectors.empty())
+    return Status::error(options.vectors, " is for vectors, but '",
                          options.file, "' is asked to ", task, " texts");
   if (task == "embed")
     return writeVectors(*run, options, output);

@@ -450,6 +450,8 @@ Status Parser::check() {
   for (const auto &[flag, value] : given)
     if (isOfTranslations(flag))
       options.translates = flag;
+    else if (isOfGroup(flag, kVectorGroup))
+      options.vectors = flag;
   // Logits are of one batch after the other.
   if (isGiven("--workers") || !options.teacher.empty())
     return Status::success();

@@ -22,8 +22,8 @@ namespace heddle {
 
 /// What heddle_model_has_task knows, in the order in which a model's first task
 /// is looked for.
-inline constexpr std::string_view kTaskNames[] = {"generate", "embed",
-                                                  "classify", "tag", "fill"};
+inline constexpr std::string_view kTaskNames[] = {"generate", "classify", "tag",
+                                                  "embed", "fill"};
 
 struct RunOptions {
   std::string file;
@@ -71,6 +71,8 @@ struct RunOptions {
   std::string task;
   /// One of the flags that are for translations alone; empty if none is given.
   std::string translates;
+  /// The same of vectors.
+  std::string vectors;
 };
 
 /// Parses all arguments behind the program's name. Of a program that carries a

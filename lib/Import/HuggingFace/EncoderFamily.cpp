@@ -8,7 +8,6 @@
 #include "lib/Import/HuggingFace/Activations.h"
 #include "lib/Import/HuggingFace/HuggingFaceConfig.h"
 #include "lib/Import/HuggingFace/HuggingFaceFields.h"
-#include "lib/Import/HuggingFace/SentenceTransformers.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
 #include <cmath>
@@ -36,30 +35,52 @@ static void refuseOwnCode(ConfigReader &config) {
 static constexpr StringLiteral kTokenFields[] = {
     "bos_token_id", "decoder_start_token_id", "eos_token_id", "pad_token_id"};
 
-Error EncoderImport::readConfig() {
+void EncoderImport::readSizes() {
   ConfigReader &reader = folder.config;
+  const EncoderFields &fields = family.fields;
+  auto size = [&](const SizeField &field, int64_t most) {
+    return reader.size(field.name, field.byDefault, 1, most);
+  };
   config.vocabulary =
       reader.size("vocab_size", family.vocabulary, 1, kMaxVocabulary);
-  config.width = reader.size("hidden_size", 768, 1, kMaxWidth);
-  config.depth = reader.size("num_hidden_layers", 12, 1, kMaxDepth);
-  config.heads = reader.size("num_attention_heads", 12, 1, kMaxWidth);
+  config.width = size(fields.width, kMaxWidth);
+  config.depth = size(fields.depth, kMaxDepth) * family.layersPerStep;
+  config.heads = size(fields.heads, kMaxWidth);
   if (config.width % config.heads != 0)
-    reader.fail("num_attention_heads",
-                "divisors of hidden_size = " + Twine(config.width));
-  config.ffnWidth = reader.size("intermediate_size", 3072, 1, kMaxWidth);
-  config.activation = readActivation(reader, "hidden_act", "gelu");
+    reader.fail(fields.heads.name, "divisors of " + fields.width.name + " = " +
+                                       Twine(config.width));
+  config.ffnWidth = size(fields.ffnWidth, kMaxWidth);
+  config.tableWidth =
+      fields.tableWidth ? size(*fields.tableWidth, kMaxWidth) : config.width;
   int64_t unusable = family.pad ? *family.pad + 1 : 0;
   config.positionRows =
-      reader.size("max_position_embeddings", 512, unusable + 1, kMaxWidth);
+      reader.size(fields.positions.name, fields.positions.byDefault,
+                  unusable + 1, kMaxWidth);
   config.positions = config.positionRows - unusable;
   config.types =
       family.types ? reader.size("type_vocab_size", *family.types, 1, kMaxWidth)
                    : 0;
-  config.epsilon = float(reader.number("layer_norm_eps", 1e-12, 0, 1));
+}
+
+Error EncoderImport::readConfig() {
+  ConfigReader &reader = folder.config;
+  const EncoderFields &fields = family.fields;
+  readSizes();
+  config.activation =
+      readActivation(reader, fields.activation, fields.usualActivation);
+  config.epsilon =
+      float(fields.epsilon.empty()
+                ? fields.usualEpsilon
+                : reader.number(fields.epsilon, fields.usualEpsilon, 0, 1));
   config.deviation = folder.options.randomSeed
                          ? reader.number("initializer_range", 0.02, 1e-9, 1e9)
                          : 0;
-  refuseUnsupportedEncoder(reader);
+  // With null the classes add no positions.
+  if (fields.readsPositionKind)
+    if (const json::Value *kind = reader.read("position_embedding_type");
+        kind && *kind != json::Value("absolute"))
+      reader.fail("position_embedding_type", "\"absolute\"");
+  refuseUnsupportedEncoder(reader, fields.mayDecode);
   refuseOwnCode(reader);
   ignoreKnownFields(reader);
   reader.ignore(kTokenFields);
@@ -110,7 +131,27 @@ EncoderImport::Inputs EncoderImport::beginEncode() {
 
 Value EncoderImport::lookUp(Value ids, StringRef table, int64_t rows) {
   return layers->embedding(
-      ids, getBlocks().table({nameOf(table), rows, config.width}));
+      ids, getBlocks().table({nameOf(table), rows, config.tableWidth}));
+}
+
+Value EncoderImport::addEmbeddings(const Inputs &inputs) {
+  const EncoderNames &names = family.names;
+  Value x = lookUp(inputs.ids, names.words, config.vocabulary);
+  if (inputs.types)
+    x = layers->add(x, lookUp(inputs.types, names.types, config.types));
+  if (inputs.positions)
+    x = layers->add(
+        x, lookUp(inputs.positions, names.positions, config.positionRows));
+  else
+    x = layers->learnedPositions(
+        x,
+        getBlocks().table(
+            {nameOf(names.positions), config.positionRows, config.tableWidth}),
+        /*offset=*/0);
+  x = norm(x, names.norm);
+  return names.projection.empty()
+             ? x
+             : getBlocks().linear(x, {nameOf(names.projection), config.width});
 }
 
 Value EncoderImport::norm(Value input, StringRef name) {
@@ -120,9 +161,9 @@ Value EncoderImport::norm(Value input, StringRef name) {
 Value EncoderImport::addLayer(Value input, int64_t number, Value mask,
                               Value biases) {
   Blocks blocks = getBlocks();
-  const EncoderLayerNames &names = family.names;
+  const EncoderNames &names = family.names;
   auto of = [&](const std::string &part) {
-    return nameOf("encoder.layer." + std::to_string(number) + "." + part);
+    return nameOf(names.layer(number) + "." + part);
   };
   auto wide = [&](const std::string &part) {
     return LinearBlock{of(part), config.width};
@@ -161,12 +202,17 @@ static bool isUsuallyUnread(StringRef tensor) {
                                      "lm_head.",
                                      "qa_outputs.",
                                      "predictions.",
+                                     "pre_classifier.",
+                                     "vocab_",
+                                     "generator_lm_head.",
                                      "embeddings.position_ids"};
   return any_of(heads, [&](StringRef head) { return tensor.contains(head); });
 }
 
-Expected<ImportedModel> EncoderImport::finish(Value output) {
-  layers->endFunction(output);
+/// Writes what is computed of hidden states: vectors of texts, and what a head
+/// makes of them if the folder is not one of sentence-transformers.
+Expected<EmbedModules>
+EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   Expected<EmbedModules> embed = readEmbedModules(folder, config.width);
   if (!embed)
     return embed.takeError();
@@ -174,15 +220,28 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
   if (!folder.options.pooling.empty())
     embed->modes.assign(folder.options.pooling.begin(),
                         folder.options.pooling.end());
+  if (!embed->hasKnownPrompt())
+    return makeError("'" + folder.root +
+                     "' pools no prompt, which the modes cls and max together "
+                     "need (expected another --pool)");
   if (!folder.options.randomSeed)
     if (Error error = addModuleWeights(folder, *embed, model.weights))
       return std::move(error);
   if (Error error = buildEmbed(*layers, *embed, config.width))
     return std::move(error);
-  if (Error error = layers->takeError())
+  setTask(*model.module, kEmbedTask, describeEmbedTask(*embed, folder.context));
+  if (!family.heads || embed->isOfLibrary)
+    return embed;
+  HeadInputs inputs = {config.width, config.tableWidth, config.vocabulary,
+                       embed->maxTokens, tokenizer.mask};
+  if (Error error =
+          addHeads(folder, *layers, family.heads(*this), inputs, model))
     return std::move(error);
-  if (Error error = folder.config.takeError())
-    return std::move(error);
+  return embed;
+}
+
+Expected<ImportedModel> EncoderImport::finish(Value output) {
+  layers->endFunction(output);
   SourceAttributes source;
   source.vocabulary = config.vocabulary;
   source.positions = config.positions;
@@ -190,11 +249,21 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
     source.types = config.types;
   source.pad = family.pad;
   setSource(*model.module, source);
-  setTask(*model.module, kEmbedTask, describeEmbedTask(*embed, folder.context));
   Expected<ImportedTokenizer> tokenizer = readFolderTokenizer(
       folder.path, family.tokenizerClass, config.vocabulary);
   if (!tokenizer)
     return tokenizer.takeError();
+  Expected<EmbedModules> embed = addTasks(*tokenizer);
+  if (!embed)
+    return embed.takeError();
+  if (Error error = layers->takeError())
+    return std::move(error);
+  if (Error error = folder.config.takeError())
+    return std::move(error);
+  if (tokenizer->cutsLeft)
+    return makeError("the tokenizer in '" + folder.path +
+                     "' cuts texts at their beginnings (supported: "
+                     "\"truncation_side\": \"right\")");
   embed->prepareTexts(*tokenizer);
   setTokenizer(std::move(*tokenizer), model);
   // An encoder generates nothing.
@@ -204,6 +273,17 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
           finishParameters(folder, isUsuallyUnread, config.deviation, model))
     return std::move(error);
   return std::move(model);
+}
+
+Expected<ImportedModel> importEncoder(HuggingFaceFolder &folder,
+                                      const EncoderFamily &family) {
+  auto import = EncoderImport::begin(folder, family);
+  if (!import)
+    return import.takeError();
+  EncoderImport::Inputs inputs = (*import)->beginEncode();
+  Value x = (*import)->addEmbeddings(inputs);
+  return (*import)->finish(
+      (*import)->addLayers(x, inputs.lengths, /*biases=*/Value()));
 }
 
 } // namespace heddle

@@ -11,18 +11,58 @@
 #define HEDDLE_LIB_IMPORT_HUGGINGFACE_ENCODERFAMILY_H
 
 #include "lib/Import/Blocks.h"
+#include "lib/Import/HuggingFace/EncoderHeads.h"
 #include "lib/Import/HuggingFace/HuggingFaceFolder.h"
+#include "lib/Import/HuggingFace/SentenceTransformers.h"
+#include <functional>
 
 namespace heddle {
 
-/// Names of a layer's tensors, behind the layer's own; by default BERT's.
-struct EncoderLayerNames {
+/// Names of tensors behind the prefix; by default BERT's. Those of a layer
+/// stand behind the layer's own name.
+struct EncoderNames {
+  std::string words = "embeddings.word_embeddings.weight",
+              positions = "embeddings.position_embeddings.weight",
+              types = "embeddings.token_type_embeddings.weight",
+              norm = "embeddings.LayerNorm";
+  /// From tables that are narrower than the model, or as wide, to its width;
+  /// empty for none.
+  std::string projection;
+  std::function<std::string(int64_t number)> layer = [](int64_t number) {
+    return "encoder.layer." + std::to_string(number);
+  };
   std::string query = "attention.self.query", key = "attention.self.key",
               value = "attention.self.value", output = "attention.output.dense",
               attentionNorm = "attention.output.LayerNorm",
               up = "intermediate.dense", down = "output.dense",
               ffnNorm = "output.LayerNorm";
 };
+
+/// A field of config.json, and what it is without it.
+struct SizeField {
+  llvm::StringRef name;
+  int64_t byDefault;
+};
+
+/// Fields of config.json; by default BERT's.
+struct EncoderFields {
+  SizeField width = {"hidden_size", 768}, depth = {"num_hidden_layers", 12},
+            heads = {"num_attention_heads", 12},
+            ffnWidth = {"intermediate_size", 3072},
+            positions = {"max_position_embeddings", 512};
+  /// Of a family whose tables may be narrower than the model.
+  std::optional<SizeField> tableWidth = {};
+  llvm::StringRef activation = "hidden_act", usualActivation = "gelu";
+  /// Empty for a family whose epsilon is always the usual one.
+  llvm::StringRef epsilon = "layer_norm_eps";
+  double usualEpsilon = 1e-12;
+  /// Whether `position_embedding_type` may ask for other positions.
+  bool readsPositionKind = true;
+  /// Whether the class can be a decoder, too.
+  bool mayDecode = false;
+};
+
+class EncoderImport;
 
 /// What a family says by its code; filled by statements.
 struct EncoderFamily {
@@ -38,12 +78,19 @@ struct EncoderFamily {
   /// The token whose positions are none, if positions are counted from ids; as
   /// many rows of their table and one more are of no use then.
   std::optional<int64_t> pad;
-  EncoderLayerNames names;
+  /// Layers for each that `fields.depth` counts.
+  int64_t layersPerStep = 1;
+  /// The heads of its classes.
+  std::function<EncoderHeads(const EncoderImport &import)> heads;
+  EncoderFields fields;
+  EncoderNames names;
 };
 
 /// config.json.
 struct EncoderConfig {
   int64_t vocabulary, width, depth, heads, ffnWidth, types;
+  /// Of the tables.
+  int64_t tableWidth;
   /// Rows of the table of positions, and the most tokens of a text.
   int64_t positionRows, positions;
   float epsilon;
@@ -71,7 +118,10 @@ public:
   };
   /// Begins @encode.
   Inputs beginEncode();
-  /// Rows of a table of the bare model, as wide as the model: one for each id.
+  /// The sum of the vectors of tokens, types and positions, normalised, as wide
+  /// as the model.
+  mlir::Value addEmbeddings(const Inputs &inputs);
+  /// Rows of a table of the bare model: one for each id.
   mlir::Value lookUp(mlir::Value ids, llvm::StringRef table, int64_t rows);
   mlir::Value norm(mlir::Value input, llvm::StringRef name);
   /// All layers over an input; `biases` of scores may be null.
@@ -86,6 +136,8 @@ private:
       : folder(folder), family(family) {}
 
   llvm::Error readConfig();
+  void readSizes();
+  llvm::Expected<EmbedModules> addTasks(const ImportedTokenizer &tokenizer);
   mlir::Value addLayer(mlir::Value input, int64_t number, mlir::Value mask,
                        mlir::Value biases);
 
@@ -96,6 +148,10 @@ private:
   std::optional<LayerBuilder> layers;
   std::string prefix;
 };
+
+/// Imports a family that is all that stands above: BERT, with other names.
+llvm::Expected<ImportedModel> importEncoder(HuggingFaceFolder &folder,
+                                            const EncoderFamily &family);
 
 } // namespace heddle
 

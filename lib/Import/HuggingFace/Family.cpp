@@ -38,22 +38,30 @@ const Family &chooseFamily(ConfigReader &config) {
   std::optional<StringRef> name = classes && classes->size() == 1
                                       ? classes->front().getAsString()
                                       : std::nullopt;
-  const Family *found = find_if(all, [&](const Family &known) {
-    return type.empty() ? name == known.className : type == known.modelType;
+  std::vector<std::pair<FamilyClass, const Family *>> known;
+  for (const Family &family : all) {
+    known.push_back({{family.modelType, family.className}, &family});
+    for (const FamilyClass &kin : family.kin)
+      known.push_back({kin, &family});
+  }
+  auto found = find_if(known, [&](const auto &each) {
+    return type.empty() ? name == each.first.className
+                        : type == each.first.modelType;
   });
-  if (found == all.end()) {
+  if (found == known.end()) {
     bool isNamed = type.empty();
-    auto nameOf = [&](const Family &known) {
-      return (isNamed ? known.className : known.modelType).str();
+    auto nameOf = [&](const auto &each) {
+      return (isNamed ? each.first.className : each.first.modelType).str();
     };
     config.fail(isNamed ? "architectures" : "model_type",
-                join(map_range(all, nameOf), ", "));
+                join(map_range(known, nameOf), ", "));
     return all.front();
   }
-  if (name && !name->starts_with(stemOf(found->className)))
+  StringRef className = found->first.className;
+  if (name && !name->starts_with(stemOf(className)))
     config.warn("architectures",
-                "though its 'model_type' makes it a " + found->className);
-  return *found;
+                "though its 'model_type' makes it a " + className);
+  return *found->second;
 }
 
 Family makeEncoderDecoder(HuggingFaceArchitecture architecture) {

@@ -14,6 +14,11 @@
 
 namespace heddle {
 
+/// `model_type` of config.json, and the class that stands for it.
+struct FamilyClass {
+  llvm::StringRef modelType, className;
+};
+
 struct Family {
   /// `model_type` of config.json, and the class that stands for the family.
   llvm::StringRef modelType, className;
@@ -21,6 +26,8 @@ struct Family {
   llvm::Expected<ImportedModel> (*import)(HuggingFaceFolder &folder) = nullptr;
   /// Of BART's descendants, what importEncoderDecoder has to know.
   std::optional<HuggingFaceArchitecture> encoderDecoder = {};
+  /// Others that the family imports.
+  llvm::ArrayRef<FamilyClass> kin = {};
 };
 
 #define FAMILY(NAME) Family makeFamily##NAME();

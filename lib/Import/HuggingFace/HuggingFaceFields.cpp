@@ -176,12 +176,24 @@ void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions) {
   config.require("num_kv_shared_layers", {0});
 }
 
-void refuseUnsupportedEncoder(ConfigReader &config) {
+void refuseUnsupportedEncoder(ConfigReader &config, bool mayDecode) {
   // A decoder's mask is causal, and it reads another model's states.
-  for (StringRef field : {"is_decoder", "add_cross_attention",
-                          "is_encoder_decoder", "tie_encoder_decoder"})
-    config.require(field, {false});
-  config.require("pruned_heads", {json::Object()});
+  config.require("is_decoder", {false});
+  if (mayDecode)
+    config.require("add_cross_attention", {false});
+  const json::Value *pruned = config.readNonNull("pruned_heads");
+  const json::Object *layers = pruned ? pruned->getAsObject() : nullptr;
+  bool prunesNone = !pruned || (layers && all_of(*layers, [](auto &layer) {
+                                  const json::Array *heads =
+                                      layer.second.getAsArray();
+                                  return heads && heads->empty();
+                                }));
+  if (!prunesNone)
+    config.fail("pruned_heads", "{}");
+  // The classes do not look at these.
+  constexpr StringLiteral unread[] = {
+      "add_cross_attention", "is_encoder_decoder", "tie_encoder_decoder"};
+  config.ignore(unread);
   config.require("quantization_config", {});
   config.require("transformers_weights", {});
 }

@@ -26,8 +26,9 @@ namespace heddle {
 void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions);
 
 /// Refuses fields of an encoder's config.json that change what it computes in a
-/// way that Heddle lacks.
-void refuseUnsupportedEncoder(ConfigReader &config);
+/// way that Heddle lacks. `mayDecode` says that the class can be a decoder,
+/// too.
+void refuseUnsupportedEncoder(ConfigReader &config, bool mayDecode);
 
 /// What decides whether `generate` looks at a setting.
 struct SearchKind {

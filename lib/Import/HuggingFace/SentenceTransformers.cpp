@@ -148,8 +148,10 @@ static Error readTransformer(StringRef folder, EmbedModules &embed) {
   if (file->readNonNull("max_seq_length"))
     embed.maxTokens = file->integer("max_seq_length", 0, 1, kMostTokens);
   embed.lowers = file->truth("do_lower_case", false);
-  refuseArguments(*file, "tokenizer_args");
-  refuseArguments(*file, "config_args");
+  for (StringRef arguments : {"tokenizer_args", "config_args", "model_args"})
+    refuseArguments(*file, arguments);
+  // The tokenizer of another folder.
+  file->require("tokenizer_name_or_path", {});
   return file->takeError();
 }
 
@@ -193,10 +195,7 @@ static Error readPooling(StringRef folder, int64_t width, EmbedModules &embed) {
   embed.modes = readPoolingModes(*file);
   file->require("word_embedding_dimension", {width});
   embed.poolsPrompt = file->truth("include_prompt", true);
-  // The library masks the vectors of a prompt where they are, and [CLS] with
-  // them, once it has taken it.
-  if (!embed.poolsPrompt && is_contained(embed.modes, Pooling::Cls) &&
-      is_contained(embed.modes, Pooling::Max))
+  if (!embed.hasKnownPrompt())
     file->fail("include_prompt", "true, with the modes cls and max");
   return file->takeError();
 }
@@ -248,6 +247,15 @@ static Expected<VectorModule> readDense(const std::string &root,
   return dense;
 }
 
+static void setPrompt(EmbedModules &embed, StringRef name, StringRef text) {
+  for (auto &[known, content] : embed.prompts)
+    if (known == name) {
+      content = text.str();
+      return;
+    }
+  embed.prompts.emplace_back(name.str(), text.str());
+}
+
 /// Prompts, and which of them stands in front of texts by default.
 static Error readPrompts(StringRef path, EmbedModules &embed) {
   Expected<ConfigReader> file = readConfig(path);
@@ -264,7 +272,7 @@ static Error readPrompts(StringRef path, EmbedModules &embed) {
         if (!content)
           file->fail("prompts", "an object of texts");
         else
-          embed.prompts.emplace_back(StringRef(name).str(), content->str());
+          setPrompt(embed, name, *content);
       }
   }
   // An attribute has a name.
@@ -284,8 +292,11 @@ Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder,
   std::string modulesPath = join(folder.root, "modules.json"),
               promptsPath =
                   join(folder.root, "config_sentence_transformers.json");
+  // The library has these two, if only as empty texts.
+  embed.prompts = {{"document", ""}, {"query", ""}};
   if (!sys::fs::exists(modulesPath))
     return embed;
+  embed.isOfLibrary = true;
   auto modules = readModules(modulesPath);
   if (!modules)
     return modules.takeError();
@@ -294,11 +305,6 @@ Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder,
   if (sys::fs::exists(promptsPath))
     if (Error error = readPrompts(promptsPath, embed))
       return std::move(error);
-  // The library has these two, if only as empty texts.
-  for (StringRef name : {"query", "document"})
-    if (none_of(embed.prompts,
-                [&](auto &prompt) { return prompt.first == name; }))
-      embed.prompts.emplace_back(name.str(), "");
   std::sort(embed.prompts.begin(), embed.prompts.end());
   if (embed.defaultPrompt && none_of(embed.prompts, [&](auto &prompt) {
         return prompt.first == embed.defaultPrompt;

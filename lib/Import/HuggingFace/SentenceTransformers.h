@@ -32,6 +32,8 @@ struct EmbedModules {
   /// Whether the tokens of a prompt are pooled, too.
   bool poolsPrompt = true;
   std::vector<VectorModule> modules;
+  /// Whether the folder has modules.json.
+  bool isOfLibrary = false;
   /// The most tokens of a text, special ones included; none for what the
   /// tokenizer and the positions say.
   std::optional<int64_t> maxTokens;
@@ -40,6 +42,13 @@ struct EmbedModules {
   std::vector<std::pair<std::string, std::string>> prompts;
   std::optional<std::string> defaultPrompt;
 
+  /// Whether prompts are pooled, or the modes can do without: the library
+  /// masks the vectors of a prompt where they are, and [CLS] with them, once it
+  /// has taken it.
+  bool hasKnownPrompt() const {
+    return poolsPrompt || !llvm::is_contained(modes, Pooling::Cls) ||
+           !llvm::is_contained(modes, Pooling::Max);
+  }
   /// Bounds the tokens of a text.
   void limitTokens(int64_t most);
   /// Puts what happens to texts in front of a tokenizer's stages.

@@ -46,6 +46,10 @@ struct ImportedTokenizer {
   /// spell the control characters 0 to 31.
   std::optional<int64_t> targetUnknown = std::nullopt;
   std::vector<int32_t> targetControls = {};
+  /// The token that hides another one, if there is one.
+  std::optional<int64_t> mask = std::nullopt;
+  /// Whether a text that is too long loses its beginning, and not its end.
+  bool cutsLeft = false;
 
   void setStages(const StageList &stages) {
     sections.push_back({"tokenizer", stages.build()});

@@ -41,6 +41,13 @@ def refused(field, value, supported):
     return has("config.json", field, value, supported)
 
 
+LEFT = {
+    "direction": "Left",
+    "max_length": 8,
+    "strategy": "LongestFirst",
+    "stride": 0,
+}
+
 CASES = list(MODULE_CASES)
 
 # config.json of both families.
@@ -81,8 +88,8 @@ for folder, field, value, sentence in [
     # As the folders of Nomic, Jina and GTE have it.
     ("bert", "auto_map", {"AutoModel": "modeling_bert.JinaBertModel"}, OWN_CODE),
     ("mpnet", "auto_map", {"AutoModel": "a/b--modeling.NewModel"}, OWN_CODE),
-    ("bert", "model_type", "nomic_bert", "bart, bert, *"),
-    ("bert", "model_type", "new", "bart, bert, *"),
+    ("bert", "model_type", "nomic_bert", "albert, bart, bert, *"),
+    ("bert", "model_type", "new", "albert, bart, bert, *"),
 ]:
     known = json.dumps(value, separators=(",", ":"))
     CASES.append((folder, config(**{field: value}), refused(field, known, sentence)))
@@ -188,8 +195,73 @@ for folder, change, sentence in [
         fields("tokenizer_config.json", truncation_side="left"),
         has("tokenizer_config.json", "truncation_side", '"left"', '"right"'),
     ),
+    (
+        "bert-characters",
+        fields("tokenizer.json", truncation=LEFT),
+        "the tokenizer in 'model' cuts texts at their beginnings *",
+    ),
 ]:
     CASES.append((folder, change, sentence))
+
+# Labels, and what becomes of their logits.
+RULE = "a text for each number from 0 to {}"
+IDENTITY = "torch.nn.modules.linear.Identity, *"
+for field, value, sentence in [
+    ("id2label", ["a", "b", "c"], "an object of texts"),
+    ("id2label", {"0": "a", "2": "b"}, RULE.format(1)),
+    ("id2label", {"0": "a", "1": 2}, RULE.format(1)),
+    ("id2label", {"0": "a", "1": "a"}, "labels that differ"),
+    ("id2label", {}, "at least one label"),
+    ("problem_type", 3, "a string"),
+    ("sbert_ce_default_activation_function", "torch.nn.ReLU", IDENTITY),
+    ("sentence_transformers", {"activation_fn": "my.Sigmoid"}, IDENTITY),
+]:
+    known = json.dumps(value, separators=(",", ":"))
+    CASES.append(
+        (
+            "../heads/bert-classify",
+            config(**{field: value}),
+            refused(field, known, sentence),
+        )
+    )
+CASES += [
+    (
+        "../heads/bert-classify",
+        config(id2label={"0": "a"}),
+        "tensor 'classifier.weight' of 'model.safetensors' has shape [3, 16] but the"
+        " model needs [1, 16]",
+    ),
+    (
+        "../heads/modernbert-classify",
+        config(classifier_pooling="max"),
+        refused("classifier_pooling", '"max"', '"cls", "mean"'),
+    ),
+    (
+        "../heads/modernbert-classify",
+        config(rope_scaling={"rope_type": "linear", "factor": 2.0}),
+        refused("rope_scaling", '{"factor":2,"rope_type":"linear"}', "null"),
+    ),
+    (
+        "../heads/modernbert-classify",
+        config(num_attention_heads=16),
+        refused("num_attention_heads", "16", "heads of an even width"),
+    ),
+    (
+        "../encoders/albert",
+        config(num_hidden_groups=0),
+        refused("num_hidden_groups", "0", "1 to 256"),
+    ),
+    (
+        "../encoders/distilbert",
+        config(n_heads=5),
+        refused("n_heads", "5", "divisors of dim = 32"),
+    ),
+    (
+        "../encoders/roberta",
+        config(pad_token_id=None),
+        refused("pad_token_id", "null", "0 to *"),
+    ),
+]
 
 
 def check(golden, change, sentence):

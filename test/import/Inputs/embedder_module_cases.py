@@ -354,6 +354,16 @@ MODULE_CASES = [
         fields(INSIDE, tokenizer_args={"do_lower_case": False}),
         has(INSIDE, "tokenizer_args", '{"do_lower_case":false}', "*"),
     ),
+    (
+        "bert-modules",
+        fields(INSIDE, model_args={"torch_dtype": "bfloat16"}),
+        has(INSIDE, "model_args", '{"torch_dtype":"bfloat16"}', "{}"),
+    ),
+    (
+        "bert-modules",
+        fields(INSIDE, tokenizer_name_or_path="bert-base-cased"),
+        has(INSIDE, "tokenizer_name_or_path", '"bert-base-cased"', "null"),
+    ),
     ("bert-modules", text(INSIDE, "[]"), f"'model/{INSIDE}' is not a JSON object"),
     ("bert-modules", text(INSIDE, "{"), f"'model/{INSIDE}' is not valid JSON: *"),
     # config_sentence_transformers.json.

@@ -118,7 +118,14 @@ TEST_F(RunLabelsTest, of_a_model_with_several_tasks) {
               tags);
   // What is plain is the first task that is no translation.
   EXPECT_EQ(run("all --ids --plain", "5\n").output,
-            run("all --ids --plain --task embed", "5\n").output);
+            run("all --ids --plain --task classify", "5\n").output);
+  // Flags of vectors are for vectors.
+  EXPECT_EQ(run("all --ids --dimensions 2", "5\n").output,
+            run("all --ids --dimensions 2 --task embed", "5\n").output);
+  expectError(
+      "all --ids --normalize --task generate",
+      "--normalize is for vectors, but 'all' is asked to generate texts",
+      input);
   EXPECT_EQ(run("texts ab").output, run("texts --task classify ab").output);
   expectError("all --ids --task tag --beam 4",
               "--beam is for translations, but 'all' is asked to tag texts",
@@ -139,8 +146,8 @@ TEST_F(RunLabelsTest, of_a_model_with_several_tasks) {
 
 TEST_F(RunLabelsTest, flags_that_do_not_go_together) {
   expectUsageError("all --task sing",
-                   "--task has the value 'sing', expected generate, embed, "
-                   "classify, tag or fill");
+                   "--task has the value 'sing', expected generate, classify, "
+                   "tag, embed or fill");
   expectUsageError("all --task tag --output v.npy",
                    "--output writes vectors, but --task is tag");
   expectUsageError("all --task generate --plain",

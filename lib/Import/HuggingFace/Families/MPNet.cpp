@@ -16,13 +16,30 @@ using namespace heddle;
 
 static constexpr int64_t kBuckets = 32, kFar = 128;
 
+static EncoderHeads headsOf(const EncoderImport &import) {
+  const EncoderConfig &config = import.getConfig();
+  EncoderHeads heads;
+  heads.fill = {LinearBlock{"lm_head.dense", config.width},
+                ActivationKind::Gelu,
+                NormBlock{"lm_head.layer_norm", config.epsilon}};
+  heads.words = import.nameOf("embeddings.word_embeddings.weight");
+  heads.untiedWords = "lm_head.decoder.weight";
+  heads.fillBiases = {"lm_head.bias", "lm_head.decoder.bias"};
+  heads.classify = {LinearBlock{"classifier.dense", config.width},
+                    ActivationKind::Tanh};
+  heads.classifier = "classifier.out_proj";
+  return heads;
+}
+
 static llvm::Expected<ImportedModel> importMPNet(HuggingFaceFolder &folder) {
   EncoderFamily mpnet;
   mpnet.modelType = "mpnet";
   mpnet.prefix = "mpnet";
   mpnet.tokenizerClass = "MPNetTokenizer";
+  mpnet.heads = headsOf;
   mpnet.vocabulary = 30527;
   mpnet.pad = 1;
+  mpnet.fields.readsPositionKind = false;
   mpnet.names.query = "attention.attn.q";
   mpnet.names.key = "attention.attn.k";
   mpnet.names.value = "attention.attn.v";
@@ -37,19 +54,13 @@ static llvm::Expected<ImportedModel> importMPNet(HuggingFaceFolder &folder) {
   const EncoderConfig &config = import.getConfig();
 
   EncoderImport::Inputs inputs = import.beginEncode();
-  Value tokens = import.lookUp(inputs.ids, "embeddings.word_embeddings.weight",
-                               config.vocabulary);
-  Value positions =
-      import.lookUp(inputs.positions, "embeddings.position_embeddings.weight",
-                    config.positionRows);
-  LayerBuilder &layers = import.getLayers();
-  Value x = import.norm(layers.add(tokens, positions), "embeddings.LayerNorm");
+  Value x = import.addEmbeddings(inputs);
   LayerBuilder::Parameter table{
       import.nameOf("encoder.relative_attention_bias.weight"),
       {rows, config.heads},
       /*transposed=*/false,
       {rows, config.heads}};
-  Value biases = layers.relativeBuckets(table, kBuckets, kFar);
+  Value biases = import.getLayers().relativeBuckets(table, kBuckets, kFar);
   return import.finish(import.addLayers(x, inputs.lengths, biases));
 }
 

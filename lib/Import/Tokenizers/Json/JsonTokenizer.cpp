@@ -80,6 +80,12 @@ static Expected<AddedTokenTable> addTokens(const JsonTokenizerInput &input,
   return added;
 }
 
+/// Whether transformers passes types to the model.
+static bool passesTypes(const TokenizerFiles &files) {
+  const json::Array *names = files.config.getArray("model_input_names");
+  return !names || is_contained(*names, json::Value("token_type_ids"));
+}
+
 /// What the class, or the file, puts around texts.
 static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
                                             ArrayRef<std::string> pieces) {
@@ -93,6 +99,7 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
   }
   PieceIds ids(pieces);
   TemplateTable table;
+  bool hasTypes = passesTypes(input.files);
   for (auto [items, into] : {std::pair(&around.single, &table.single),
                              {&around.pair, &table.pair}}) {
     into->clear();
@@ -109,7 +116,7 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
         if (items == &around.single && item.token == input.languages.source)
           table.language = int32_t(into->size());
       }
-      into->push_back({int32_t(id), uint32_t(item.type)});
+      into->push_back({int32_t(id), hasTypes ? uint32_t(item.type) : 0});
     }
   }
   table.flags = (around.trimsRanges ? format::kTrimsRanges : 0) |
@@ -221,6 +228,26 @@ static StringRef kindOf(const json::Object &whole, const json::Object &model) {
                                                   : "wordpiece";
 }
 
+/// The id of the mask token: a file names it, or the class.
+static std::optional<int64_t> findMask(const TokenizerFiles &files,
+                                       const AddedTokenTable &added) {
+  auto named = files.special.find("mask_token");
+  if (named != files.special.end())
+    return named->second ? added.find(named->second->content) : std::nullopt;
+  std::optional<int64_t> usual = added.find("[MASK]");
+  return usual ? usual : added.find("<mask>");
+}
+
+/// As transformers has it: its own file counts before tokenizer.json.
+static bool cutsLeft(const JsonTokenizerInput &input) {
+  const json::Object *whole = input.whole.getObject("truncation");
+  std::optional<StringRef> side =
+      input.files.config.getString("truncation_side");
+  if (!side && whole)
+    side = whole->getString("direction");
+  return side && side->equals_insensitive("left");
+}
+
 Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   const json::Object *model = input.whole.getObject("model");
   if (!model)
@@ -245,6 +272,8 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
     return around.takeError();
   describeTemplate(*around, tokenizer.manifest);
   describeLanguages(input, all.pieces, tokenizer.manifest);
+  tokenizer.mask = findMask(input.files, *added);
+  tokenizer.cutsLeft = cutsLeft(input);
   if (std::optional<int64_t> unknown = model->getInteger("unk_id"))
     tokenizer.manifest["unknown"] = *unknown;
   if (std::optional<StringRef> unknown = model->getString("unk_token")) {

@@ -1,0 +1,257 @@
+//===- EncoderHeads.cpp - Heads that classes put on encoders --------------===//
+//
+// Labels and what becomes of their logits are those of the pipelines of
+// transformers 4.57.6 and of sentence-transformers' CrossEncoder.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/HuggingFace/EncoderHeads.h"
+#include "lib/Import/HuggingFace/HuggingFaceConfig.h"
+#include "lib/Support/Error.h"
+#include "lib/Support/Tasks.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+//===----------------------------------------------------------------------===//
+// config.json
+//===----------------------------------------------------------------------===//
+
+/// What follows "For" in the name of the class, "" for a bare model.
+static std::string readHeadOfClass(ConfigReader &config) {
+  const json::Value *value = config.readNonNull("architectures");
+  const json::Array *classes = value ? value->getAsArray() : nullptr;
+  std::optional<StringRef> name = classes && classes->size() == 1
+                                      ? classes->front().getAsString()
+                                      : std::nullopt;
+  return name ? name->split("For").second.str() : "";
+}
+
+/// Labels in the order of their logits: `id2label`, or LABEL_0, LABEL_1, ...
+static std::vector<std::string> readLabels(ConfigReader &config) {
+  constexpr int64_t most = 1 << 20;
+  const json::Value *value = config.readNonNull("id2label");
+  const json::Object *names = value ? value->getAsObject() : nullptr;
+  if (value && !names)
+    config.fail("id2label", "an object of texts");
+  int64_t count =
+      names ? int64_t(names->size()) : config.integer("num_labels", 2, 1, most);
+  std::vector<std::string> labels;
+  for (int64_t id = 0; id < count; ++id) {
+    std::string key = std::to_string(id);
+    const json::Value *name = names ? names->get(key) : nullptr;
+    std::optional<StringRef> text = name ? name->getAsString() : std::nullopt;
+    if (names && !text) {
+      config.fail("id2label",
+                  "a text for each number from 0 to " + Twine(count - 1));
+      return {};
+    }
+    std::string label = text ? text->str() : "LABEL_" + key;
+    if (is_contained(labels, label)) {
+      config.fail("id2label", "labels that differ");
+      return {};
+    }
+    labels.push_back(std::move(label));
+  }
+  if (labels.empty())
+    config.fail("id2label", "at least one label");
+  return labels;
+}
+
+/// The activation that CrossEncoder reads in config.json, as a name of scores;
+/// empty if it reads none.
+static StringRef readCrossEncoderScores(ConfigReader &config) {
+  StringRef field = "sbert_ce_default_activation_function";
+  const json::Value *value = config.readNonNull(field);
+  if (const json::Value *own = config.readNonNull("sentence_transformers"))
+    if (const json::Object *settings = own->getAsObject())
+      if (const json::Value *activation = settings->get("activation_fn")) {
+        field = "sentence_transformers";
+        value = activation;
+      }
+  std::optional<StringRef> path = value ? value->getAsString() : std::nullopt;
+  if (!path)
+    return "";
+  StringRef name = path->rsplit('.').second;
+  if (path->starts_with("torch.nn.") && name == "Identity")
+    return "none";
+  if (path->starts_with("torch.nn.") && name == "Sigmoid")
+    return "sigmoid";
+  config.fail(field, "torch.nn.modules.linear.Identity, "
+                     "torch.nn.modules.activation.Sigmoid");
+  return "";
+}
+
+/// What becomes of logits of labels of texts.
+static StringRef readScores(ConfigReader &config, size_t labels) {
+  if (StringRef scores = readCrossEncoderScores(config); !scores.empty())
+    return scores;
+  std::string problem = config.text("problem_type", "");
+  if (problem == "regression")
+    return "none";
+  bool isSingle = labels == 1 || problem == "multi_label_classification";
+  return isSingle ? "sigmoid" : "softmax";
+}
+
+//===----------------------------------------------------------------------===//
+// Their functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+class HeadWriter {
+public:
+  HeadWriter(HuggingFaceFolder &folder, LayerBuilder &layers,
+             const EncoderHeads &heads, const HeadInputs &inputs,
+             ImportedModel &model)
+      : folder(folder), layers(layers), blocks(layers), heads(heads),
+        inputs(inputs), model(model), builder(&folder.context) {}
+
+  void addClassify();
+  void addTag();
+  void addFill();
+
+private:
+  bool hasTensors(const std::string &name, StringRef task);
+  SmallVector<Value> begin(StringRef task, int64_t width,
+                           const LayerBuilder::Argument *other);
+  Value apply(Value x, const HeadBlock &block);
+  void addTask(StringRef name, ArrayRef<NamedAttribute> settings);
+  NamedAttribute labelsOf(ArrayRef<std::string> labels);
+
+  HuggingFaceFolder &folder;
+  LayerBuilder &layers;
+  Blocks blocks;
+  const EncoderHeads &heads;
+  const HeadInputs &inputs;
+  ImportedModel &model;
+  Builder builder;
+};
+} // namespace
+
+/// Whether the file has a head, whose weight is there. Random weights are.
+bool HeadWriter::hasTensors(const std::string &name, StringRef task) {
+  if (folder.options.randomSeed || layers.find(name + ".weight"))
+    return true;
+  model.warnings.push_back(
+      ("'" + folder.path + "' is of a class for the task '" + task +
+       "', but has no tensor '" + name + ".weight': the model is without it")
+          .str());
+  return false;
+}
+
+/// Begins the function of a task over hidden states and perhaps something else,
+/// with so many logits.
+SmallVector<Value> HeadWriter::begin(StringRef task, int64_t width,
+                                     const LayerBuilder::Argument *other) {
+  LayerBuilder::Function function;
+  function.name = function.task = task;
+  function.arguments = {{"memory", {"batch", "source"}, inputs.width}};
+  if (other)
+    function.arguments.push_back(*other);
+  function.resultName = "logits";
+  function.resultWidth = width;
+  function.isOfTokens = task != kClassifyTask;
+  return layers.beginFunction(function);
+}
+
+Value HeadWriter::apply(Value x, const HeadBlock &block) {
+  if (block.dense)
+    x = blocks.linear(x, *block.dense);
+  if (block.activation)
+    x = layers.activation(*block.activation, x);
+  return block.norm ? blocks.norm(x, *block.norm) : x;
+}
+
+void HeadWriter::addTask(StringRef name, ArrayRef<NamedAttribute> settings) {
+  NamedAttrList task(settings);
+  if (inputs.maxTokens)
+    task.set(kMaxTokensKey,
+             builder.getI32IntegerAttr(int32_t(*inputs.maxTokens)));
+  setTask(*model.module, name, task.getDictionary(&folder.context));
+}
+
+NamedAttribute HeadWriter::labelsOf(ArrayRef<std::string> labels) {
+  SmallVector<StringRef> names(labels.begin(), labels.end());
+  return builder.getNamedAttr(kLabelsKey, builder.getStrArrayAttr(names));
+}
+
+void HeadWriter::addClassify() {
+  if (!hasTensors(heads.classifier, kClassifyTask))
+    return;
+  std::vector<std::string> labels = readLabels(folder.config);
+  auto count = int64_t(labels.size());
+  LayerBuilder::Argument lengths = {"lengths", {"batch"}};
+  auto values = begin(kClassifyTask, count, &lengths);
+  Value x = layers.pool({heads.pooling}, values[0], values[1], Value());
+  x = blocks.linear(apply(x, heads.classify), {heads.classifier, count});
+  layers.endFunction(x);
+  StringRef scores = readScores(folder.config, labels.size());
+  addTask(kClassifyTask,
+          {labelsOf(labels),
+           builder.getNamedAttr(kScoresKey, builder.getStringAttr(scores))});
+}
+
+void HeadWriter::addTag() {
+  if (!hasTensors(heads.tagger, kTagTask))
+    return;
+  std::vector<std::string> labels = readLabels(folder.config);
+  auto count = int64_t(labels.size());
+  auto values = begin(kTagTask, count, /*other=*/nullptr);
+  layers.endFunction(
+      blocks.linear(apply(values[0], heads.tag), {heads.tagger, count}));
+  addTask(kTagTask, labelsOf(labels));
+}
+
+void HeadWriter::addFill() {
+  const std::optional<LinearBlock> &dense = heads.fill.dense;
+  // Bare encoders often keep the name of the class that they were trained as.
+  bool isThere = dense && (folder.options.randomSeed ||
+                           layers.find(dense->name + ".weight"));
+  if (!isThere || !inputs.mask || *inputs.mask >= inputs.vocabulary)
+    return;
+  LayerBuilder::Argument masks = {"masks", {"batch", "masks"}};
+  auto values = begin(kFillTask, inputs.vocabulary, &masks);
+  Value x = apply(layers.takeRows(values[0], values[1]), heads.fill);
+  bool isTied = folder.config.truth("tie_word_embeddings", true);
+  std::string name = isTied ? heads.words : heads.untiedWords;
+  LayerBuilder::Parameter table{name,
+                                {inputs.tableWidth, inputs.vocabulary},
+                                /*transposed=*/true,
+                                {inputs.vocabulary, inputs.tableWidth}};
+  // The table of the lookup stays as it is.
+  if (isTied)
+    table.symbol += ".transposed";
+  Value bias;
+  if (!heads.fillBiases.empty()) {
+    auto found = find_if(heads.fillBiases, [&](const std::string &each) {
+      return layers.find(each) != nullptr;
+    });
+    bool isFound = found != heads.fillBiases.end();
+    bias = layers.weight({isFound ? *found : heads.fillBiases.front(),
+                          {inputs.vocabulary},
+                          /*transposed=*/false,
+                          {inputs.vocabulary}});
+  }
+  layers.endFunction(layers.linear(x, layers.weight(table), bias));
+  addTask(kFillTask,
+          builder.getNamedAttr(
+              kMaskKey, builder.getI32IntegerAttr(int32_t(*inputs.mask))));
+}
+
+Error addHeads(HuggingFaceFolder &folder, LayerBuilder &layers,
+               const EncoderHeads &heads, const HeadInputs &inputs,
+               ImportedModel &model) {
+  HeadWriter writer(folder, layers, heads, inputs, model);
+  std::string head = readHeadOfClass(folder.config);
+  if (head == "SequenceClassification")
+    writer.addClassify();
+  else if (head == "TokenClassification")
+    writer.addTag();
+  else if (head == "MaskedLM" || head == "PreTraining")
+    writer.addFill();
+  return folder.config.takeError();
+}
+
+} // namespace heddle

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Writes heads/: tiny models of the classes with heads, and the scores that their
+logits become in transformers' pipelines, in float64.
+
+usage: make_head_goldens.py [--folder FOLDER]
+
+Run it with HF_HUB_OFFLINE=1, behind make_embed_goldens.py and
+make_encoder_goldens.py, whose vocabularies the folders link. A folder is named after
+its family and task. `scores.json` has the task and, for each text, the scores of each
+place by label: the text, its tokens or its masks.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+
+import torch
+import transformers
+from make_embed_goldens import BERT, MPNET, draw, link, write_json
+from make_encoder_goldens import ALBERT, COMMON, MODERN, ROBERTA
+from transformers.utils import logging
+
+SMALL = {
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "max_position_embeddings": 48,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 1,
+}
+DISTIL = COMMON | {
+    "activation": "gelu",
+    "dim": 16,
+    "hidden_dim": 24,
+    "max_position_embeddings": 48,
+    "model_type": "distilbert",
+    "n_heads": 2,
+    "n_layers": 1,
+}
+ELECTRA = BERT | {"embedding_size": 12, "model_type": "electra"}
+# A family: its configuration, the folder of its vocabulary, how a mask is written.
+FAMILIES = {
+    "bert": (BERT | SMALL | {"hidden_act": "relu"}, "embed/bert", "[MASK]"),
+    "roberta": (ROBERTA | SMALL, "encoders/roberta", "<mask>"),
+    "mpnet": (MPNET | SMALL, "embed/mpnet", "<mask>"),
+    "distilbert": (DISTIL, "encoders/distilbert", "[MASK]"),
+    "albert": (
+        ALBERT | SMALL | {"inner_group_num": 1, "num_hidden_groups": 1},
+        "encoders/albert",
+        "[MASK]",
+    ),
+    "electra": (ELECTRA | SMALL | {"hidden_act": "relu"}, "encoders/electra", "[MASK]"),
+    "modernbert": (
+        MODERN | SMALL | {"classifier_activation": "silu"},
+        "encoders/modernbert",
+        "[MASK]",
+    ),
+}
+HEADS = {
+    "classify": transformers.AutoModelForSequenceClassification,
+    "tag": transformers.AutoModelForTokenClassification,
+    "fill": transformers.AutoModelForMaskedLM,
+}
+LABELS = {
+    "classify": ["bad", "so so", "good"],
+    "tag": ["O", "B-PER", "I-PER", "B-ÄÖ"],
+}
+
+
+def labels_of(names):
+    return {
+        "id2label": {str(id): name for id, name in enumerate(names)},
+        "label2id": {name: id for id, name in enumerate(names)},
+    }
+
+
+def softmax(logits):
+    return torch.softmax(logits, dim=-1)
+
+
+def identity(logits):
+    return logits
+
+
+def texts_of(mask):
+    return [
+        "The quick brown fox jumps over the lazy dog.",
+        "a",
+        f"the {mask} sat on the {mask}, is it {mask}?",
+        f"{mask}",
+        "the quick fox jumped over it",
+    ]
+
+
+def write_folder(folder, config, vocabulary, head, seed):
+    """A model, and itself in float64 with its tokenizer."""
+    folder.mkdir(parents=True)
+    for file in (folder.parent.parent / vocabulary).iterdir():
+        if file.name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
+            link(folder, file.name, to=f"../../{vocabulary}")
+    write_json(folder / "config.json", config)
+    automatic = HEADS[head].from_config(
+        transformers.AutoConfig.from_pretrained(folder)
+    )
+    model = draw(automatic, seed).eval()
+    model.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    classes = {"architectures": [type(model).__name__]}
+    write_json(folder / "config.json", config | classes)
+    return model.double(), transformers.AutoTokenizer.from_pretrained(folder)
+
+
+def score(model, tokenizer, text, head, function):
+    """The scores of each place of a text."""
+    inputs = tokenizer(text, return_tensors="pt", truncation=True)
+    with torch.no_grad():
+        scores = function(model(**inputs).logits[0])
+    if head == "classify":
+        scores = scores[None]
+    names = model.config.id2label
+    if head == "tag":
+        scores = scores[1:-1]
+    if head == "fill":
+        scores = scores[inputs.input_ids[0] == tokenizer.mask_token_id]
+        names = {id: str(id) for id in range(scores.shape[-1])}
+    return [
+        {names[id]: round(float(p), 9) for id, p in enumerate(place)} for place in scores
+    ]
+
+
+def make(folder, config, vocabulary, mask, head, seed, function=softmax):
+    model, tokenizer = write_folder(folder, config, vocabulary, head, seed)
+    texts = texts_of(mask)
+    write_json(folder / "texts.json", texts)
+    lines = [score(model, tokenizer, text, head, function) for text in texts]
+    text = json.dumps({"task": head, "lines": lines}, ensure_ascii=False)
+    (folder / "scores.json").write_text(text + "\n", encoding="utf-8")
+
+
+def main():
+    logging.set_verbosity_error()
+    arguments = argparse.ArgumentParser()
+    goldens = pathlib.Path(__file__).parent
+    arguments.add_argument("--folder", type=pathlib.Path, default=goldens)
+    root = arguments.parse_args().folder / "heads"
+    torch.set_num_threads(1)
+    shutil.rmtree(root, ignore_errors=True)
+    seed = 40
+    for family, (config, vocabulary, mask) in FAMILIES.items():
+        for head in HEADS:
+            more = labels_of(LABELS[head]) if head in LABELS else {}
+            seed += 1
+            folder = root / f"{family}-{head}"
+            make(folder, config | more, vocabulary, mask, head, seed)
+    bert, vocabulary, mask = FAMILIES["bert"]
+    # Labels that do not exclude each other; a number; names that nobody gave.
+    for name, more, function in [
+        (
+            "several",
+            labels_of(["a", "b"]) | {"problem_type": "multi_label_classification"},
+            torch.sigmoid,
+        ),
+        ("number", labels_of(["score"]) | {"problem_type": "regression"}, identity),
+        ("one", {"num_labels": 1}, torch.sigmoid),
+        (
+            "ranker",
+            labels_of(["LABEL_0"])
+            | {
+                "sentence_transformers": {
+                    "activation_fn": "torch.nn.modules.linear.Identity",
+                    "version": "5.2.3",
+                }
+            },
+            identity,
+        ),
+        ("mean", {"num_labels": 3}, softmax),
+    ]:
+        seed += 1
+        config = bert | more
+        words = vocabulary
+        if name == "mean":
+            config, words, _ = FAMILIES["modernbert"]
+            config = config | {"classifier_pooling": "mean"} | more
+        make(root / f"labels-{name}", config, words, mask, "classify", seed, function)
+
+
+if __name__ == "__main__":
+    main()
