@@ -306,7 +306,9 @@ heddle_status heddle_decode(const heddle_session *session, const int32_t *ids,
 
 /* A text, or its ids if those are not NULL, and in the same way what is said
    of its target: what a translation begins with, or the whole of what is
-   scored. All zeros are an empty text of which nothing is said. */
+   scored. `pair`, if it is not NULL, is the second text of a pair, which
+   heddle_classify takes beside a text. All zeros are an empty text of which
+   nothing is said. */
 typedef struct heddle_input {
   const char *text;
   size_t text_size;
@@ -316,6 +318,8 @@ typedef struct heddle_input {
   size_t target_size;
   const int32_t *target_ids;
   size_t target_id_count;
+  const char *pair;
+  size_t pair_size;
 } heddle_input;
 
 /* A target that was found for an input, or scored. */

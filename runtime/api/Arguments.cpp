@@ -33,8 +33,11 @@ Status heddle::checkArrays(std::initializer_list<Array> arrays) {
 }
 
 Status heddle::checkInput(const heddle_input &input) {
+  if (input.pair && input.ids)
+    return Status::error("'pair' is given beside 'ids', expected two texts");
   return checkArrays(
       {{"text", input.text, "text_size", input.text_size},
+       {"pair", input.pair, "pair_size", input.pair_size},
        {"ids", input.ids, "id_count", input.id_count},
        {"target", input.target, "target_size", input.target_size},
        {"target_ids", input.target_ids, "target_id_count",

@@ -28,9 +28,12 @@ static LineText textOf(const char *text, size_t size, const int32_t *ids,
 }
 
 Line heddle::lineOf(const heddle_input &input) {
-  return {textOf(input.text, input.text_size, input.ids, input.id_count),
-          textOf(input.target, input.target_size, input.target_ids,
-                 input.target_id_count)};
+  Line line = {textOf(input.text, input.text_size, input.ids, input.id_count),
+               textOf(input.target, input.target_size, input.target_ids,
+                      input.target_id_count)};
+  if (input.pair)
+    line.pair = std::string(input.pair, input.pair_size);
+  return line;
 }
 
 static std::string inputName(int64_t number, bool isTarget) {

@@ -82,6 +82,8 @@ public:
   Result<Sentence> encode(int64_t number, const Line &line) override {
     return reader.read(number, line);
   }
+  /// Places are those of one text.
+  bool takesPairs() const override { return task == Role::Classify; }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return session.bytesFor(batch.sources, taskRequest(task), batch.features);
   }

@@ -184,6 +184,9 @@ Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
     return cancellation();
   if (!line.failure.empty())
     return Status::error(line.failure);
+  if (line.pair && !job.takesPairs())
+    return Status::error(source.nameOf(number),
+                         " is a pair of texts, expected one text");
   int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
   if (!memory || workers.model().isOnGpu() ||
       bytes <= MemoryPlan::kBytesOfShortLine)

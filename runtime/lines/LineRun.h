@@ -63,6 +63,8 @@ public:
   virtual Result<std::vector<std::string>> answer(Session &session,
                                                   const Batch &batch) = 0;
   virtual bool mayAnswerAgain() const { return true; }
+  /// Whether a line may be a pair of texts.
+  virtual bool takesPairs() const { return false; }
 };
 
 /// Takes the answers of consecutive lines; that of a line without a token is

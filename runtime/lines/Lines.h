@@ -37,8 +37,12 @@ struct Line {
   LineText target = {};
   /// Why it cannot be read, as a sentence that names it; empty for most.
   std::string failure = {};
+  /// The second text of a pair.
+  std::optional<std::string> pair = {};
 
-  int64_t bytes() const { return source.bytes() + target.bytes(); }
+  int64_t bytes() const {
+    return source.bytes() + target.bytes() + int64_t(pair ? pair->size() : 0);
+  }
 };
 
 /// How much is read together.

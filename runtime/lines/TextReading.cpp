@@ -46,7 +46,7 @@ TextReader::TextReader(const Model &model, const TextTask &task,
 }
 
 Result<Sentence> TextReader::read(int64_t number, const Line &line) const {
-  Result<Sentence> sentence = read(line.source);
+  Result<Sentence> sentence = read(line.source, line.pair);
   if (!sentence.ok())
     return Status::error(source.nameOf(number), " ", sentence.message());
   if (!sentence->notice.empty())
@@ -54,7 +54,9 @@ Result<Sentence> TextReader::read(int64_t number, const Line &line) const {
   return sentence;
 }
 
-Result<Sentence> TextReader::read(const LineText &line) const {
+Result<Sentence>
+TextReader::read(const LineText &line,
+                 const std::optional<std::string> &pair) const {
   Sentence sentence;
   if (line.ids) {
     sentence.source = *line.ids;
@@ -64,7 +66,7 @@ Result<Sentence> TextReader::read(const LineText &line) const {
       return ids.status();
     sentence.source = std::move(*ids);
   } else {
-    Result<Sentence> encoded = readText(line.text);
+    Result<Sentence> encoded = readText(line.text, pair);
     if (!encoded.ok())
       return encoded;
     sentence = std::move(*encoded);
@@ -104,14 +106,32 @@ static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
   return places;
 }
 
-Result<Sentence> TextReader::readText(std::string_view text) const {
+/// The tokens of a text or of a pair, of which the longer one is cut first.
+Result<TextEncoding> TextReader::encode(std::string_view text,
+                                        const std::optional<std::string> &pair,
+                                        bool &isCut) const {
+  if (!pair)
+    return model.tokenizer()->encodeBeginning(text, most, findsPlaces, isCut);
+  std::optional<Truncation> truncation;
+  if (most)
+    truncation.emplace().maxTokens = *most;
+  auto windows =
+      model.tokenizer()->encodeWindows({text, *pair}, truncation, findsPlaces);
+  if (!windows.ok())
+    return windows.status();
+  isCut = windows->size() > 1;
+  return std::move(windows->front());
+}
+
+Result<Sentence>
+TextReader::readText(std::string_view text,
+                     const std::optional<std::string> &pair) const {
   if (Status status = LineTokens(model, /*ids=*/false).checkTokenizer();
       !status.ok())
     return status;
   bool isCut = false;
   std::string whole = prompt + std::string(text);
-  auto encoded =
-      model.tokenizer()->encodeBeginning(whole, most, findsPlaces, isCut);
+  auto encoded = encode(whole, pair, isCut);
   if (!encoded.ok())
     return encoded.status();
   Sentence sentence;

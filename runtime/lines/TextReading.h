@@ -45,8 +45,13 @@ public:
   Result<Sentence> read(int64_t number, const Line &line) const;
 
 private:
-  Result<Sentence> read(const LineText &line) const;
-  Result<Sentence> readText(std::string_view text) const;
+  Result<Sentence> read(const LineText &line,
+                        const std::optional<std::string> &pair) const;
+  Result<Sentence> readText(std::string_view text,
+                            const std::optional<std::string> &pair) const;
+  Result<TextEncoding> encode(std::string_view text,
+                              const std::optional<std::string> &pair,
+                              bool &isCut) const;
 
   const Model &model;
   const TextOptions &options;

@@ -24,6 +24,7 @@ from make_embed_goldens import (
     write_model,
     write_words,
 )
+from tokenizers import processors
 from transformers import BertTokenizerFast
 from transformers.utils import logging
 
@@ -36,6 +37,7 @@ COMMON = {
 # Of <s>, <pad>, </s>, as RoBERTa and its kin number them.
 ANGLES = {"bos_token": "<s>", "cls_token": "<s>", "eos_token": "</s>"} | {
     "mask_token": "<mask>",
+    "model_input_names": ["input_ids", "attention_mask"],
     "model_max_length": 24,
     "pad_token": "<pad>",
     "sep_token": "</s>",
@@ -57,7 +59,13 @@ def write_angles(folder):
         cls_token="<s>",
         mask_token="<mask>",
     )
-    tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    backend = tokenizer.backend_tokenizer
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    backend.save(str(folder / "tokenizer.json"))
     (folder / "vocab.txt").unlink()
 
 

@@ -51,7 +51,9 @@ FAMILIES = {
     ),
     "electra": (ELECTRA | SMALL | {"hidden_act": "relu"}, "encoders/electra", "[MASK]"),
     "modernbert": (
-        MODERN | SMALL | {"classifier_activation": "silu"},
+        MODERN
+        | SMALL
+        | {"classifier_activation": "silu", "max_position_embeddings": 128},
         "encoders/modernbert",
         "[MASK]",
     ),
@@ -110,9 +112,19 @@ def write_folder(folder, config, vocabulary, head, seed):
     return model.double(), transformers.AutoTokenizer.from_pretrained(folder)
 
 
+# Both texts in types of their own, one without a token, and texts that are cut.
+PAIRS = [
+    ["the cat sat on the mat", "a dog is lazy."],
+    ["", "a"],
+    ["the fox", "the quick fox jumped over it and " * 9],
+    ["the quick fox jumped over it and " * 9, "the lazy dog ran " * 8],
+]
+
+
 def score(model, tokenizer, text, head, function):
-    """The scores of each place of a text."""
-    inputs = tokenizer(text, return_tensors="pt", truncation=True)
+    """The scores of each place of a text, or of a pair."""
+    texts = [text] if isinstance(text, str) else text
+    inputs = tokenizer(*texts, return_tensors="pt", truncation=True)
     with torch.no_grad():
         scores = function(model(**inputs).logits[0])
     if head == "classify":
@@ -133,7 +145,13 @@ def make(folder, config, vocabulary, mask, head, seed, function=softmax):
     texts = texts_of(mask)
     write_json(folder / "texts.json", texts)
     lines = [score(model, tokenizer, text, head, function) for text in texts]
-    text = json.dumps({"task": head, "lines": lines}, ensure_ascii=False)
+    scores = {"task": head, "lines": lines}
+    if head == "classify":
+        scores["pairs"] = [
+            score(model, tokenizer, pair, head, function) for pair in PAIRS
+        ]
+        write_json(folder / "pairs.json", PAIRS)
+    text = json.dumps(scores, ensure_ascii=False)
     (folder / "scores.json").write_text(text + "\n", encoding="utf-8")
 
 

@@ -29,8 +29,14 @@ static std::vector<Flag> getOwnFlags() {
           {"--plain", "", kTextGroup,
            "print of vectors the numbers alone, and of labels the best one of "
            "each place, with its score if it is a text's"},
+          {"--pairs", "", kLabelGroup,
+           "read pairs of texts with a tab between them, as a classifier of "
+           "pairs takes them"},
+          {"--rank", "TEXT", kLabelGroup,
+           "print the lines, each with its score as the second text of a "
+           "pair with TEXT, the best first"},
           {"--task", "NAME", kTextGroup,
-           "do this of what the model can do: generate, embed, classify, tag "
+           "do this of what the model can do: generate, classify, tag, embed "
            "or fill (default: the first of these)"},
           {"--score", "FILE", kJobs,
            "print the log-probability of each line of FILE as a "

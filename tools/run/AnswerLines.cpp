@@ -96,3 +96,20 @@ std::string Perplexity::describe() const {
            std::exp(entropy), entropy, static_cast<long long>(tokens));
   return text;
 }
+
+std::string heddle::quoteJson(std::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    char escape[8];
+    snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
+    if (static_cast<unsigned char>(c) < ' ')
+      quoted += escape;
+    else
+      (quoted += c == '"' || c == '\\' ? "\\" : "") += c;
+  }
+  return quoted + "\"";
+}
+
+std::string heddle::formatJsonNumber(float value) {
+  return std::isfinite(value) ? formatNumber(value) : "null";
+}

@@ -37,6 +37,11 @@ private:
   int64_t tokens = 0;
 };
 
+/// A JSON string, of UTF-8.
+std::string quoteJson(std::string_view text);
+/// A JSON number, null for what is none.
+std::string formatJsonNumber(float value);
+
 } // namespace heddle
 
 #endif // HEDDLE_TOOLS_RUN_ANSWERLINES_H

@@ -66,6 +66,25 @@ Status InputLines::checkTargetsEnd() {
                : Status::success();
 }
 
+/// Takes the line that was read last for a text, or for two.
+heddle_next InputLines::setTexts(heddle_input &input) {
+  input.text = text.data();
+  input.text_size = text.size();
+  if (!hasPairs)
+    return HEDDLE_NEXT_INPUT;
+  size_t tab = text.find('\t');
+  if (tab == std::string::npos) {
+    failure = Status::error(lines.nameOf(lines.linesRead() - 1),
+                            " has no tab, expected two texts with a tab "
+                            "between them");
+    return HEDDLE_NEXT_UNREADABLE;
+  }
+  input.text_size = tab;
+  input.pair = text.data() + tab + 1;
+  input.pair_size = text.size() - tab - 1;
+  return HEDDLE_NEXT_INPUT;
+}
+
 heddle_next InputLines::readInput(bool mayWait, heddle_input &input) {
   if (!mayWait && !lines.isReady())
     return HEDDLE_NEXT_LATER;
@@ -92,13 +111,11 @@ heddle_next InputLines::readInput(bool mayWait, heddle_input &input) {
     return HEDDLE_NEXT_END;
   text = std::move(**line);
   input = {};
-  input.text = text.data();
-  input.text_size = text.size();
   if (targets) {
     input.target = target.data();
     input.target_size = target.size();
   }
-  return HEDDLE_NEXT_INPUT;
+  return setTexts(input);
 }
 
 heddle_source InputLines::source() {

@@ -37,6 +37,9 @@ public:
   /// Whether a line has no end to keep. Any thread.
   bool lacksEnd(int64_t number) const { return lines.lacksEnd(number); }
 
+  /// Lines are pairs of texts with a tab between them.
+  void readPairs() { hasPairs = true; }
+
   /// Borrows this object.
   heddle_source source();
 
@@ -47,11 +50,13 @@ private:
   Status readTarget();
   Status checkTargetsEnd();
   heddle_next readInput(bool mayWait, heddle_input &input);
+  heddle_next setTexts(heddle_input &input);
 
   LineReader lines;
   std::optional<LineReader> targets;
   /// 0 if nobody knows.
   size_t count;
+  bool hasPairs = false;
   /// What was read last.
   std::string text, target;
   Status failure = Status::success();

@@ -10,32 +10,11 @@
 #include "tools/run/InputLines.h"
 #include "tools/run/StreamPrinter.h"
 
-#include <cmath>
-#include <cstdio>
-
 using namespace heddle;
 
 //===----------------------------------------------------------------------===//
 // JSON
 //===----------------------------------------------------------------------===//
-
-static std::string quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    char escape[8];
-    snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
-    if (static_cast<unsigned char>(c) < ' ')
-      quoted += escape;
-    else
-      (quoted += c == '"' || c == '\\' ? "\\" : "") += c;
-  }
-  return quoted + "\"";
-}
-
-/// JSON has no other numbers.
-static std::string numberOf(float value) {
-  return std::isfinite(value) ? formatNumber(value) : "null";
-}
 
 namespace {
 /// The labels of one place, the best one first.
@@ -55,19 +34,19 @@ static std::vector<Place> placesOf(const heddle_label *labels, size_t count) {
 }
 
 static std::string textOf(const heddle_label &label) {
-  return quote({label.text, label.text_size});
+  return quoteJson({label.text, label.text_size});
 }
 
 /// "label": "good", "score": 0.9, and those of others behind it.
 static std::string formatBest(const Place &place, bool wantsAll) {
   std::string text = "\"label\": " + textOf(*place.begin) +
-                     ", \"score\": " + numberOf(place.begin->score);
+                     ", \"score\": " + formatJsonNumber(place.begin->score);
   if (!wantsAll)
     return text;
   text += ", \"scores\": {";
   for (const heddle_label *each = place.begin; each != place.end; ++each)
     text += (each == place.begin ? "" : ", ") + textOf(*each) + ": " +
-            numberOf(each->score);
+            formatJsonNumber(each->score);
   return text + "}";
 }
 
@@ -75,7 +54,7 @@ static std::string formatBest(const Place &place, bool wantsAll) {
 static std::string formatPlace(const heddle_label &label) {
   std::string text = "\"token\": " + std::to_string(label.token);
   if (label.token_name)
-    text += ", \"name\": " + quote(label.token_name);
+    text += ", \"name\": " + quoteJson(label.token_name);
   if (label.last_byte > 0)
     text += ", \"start\": " + std::to_string(label.first_character) +
             ", \"end\": " + std::to_string(label.last_character);
@@ -89,7 +68,7 @@ static std::string formatFills(const Place &place) {
     if (each->text_size > 0)
       text += "\"text\": " + textOf(*each) + ", ";
     text += "\"id\": " + std::to_string(each->id) +
-            ", \"score\": " + numberOf(each->score) + "}";
+            ", \"score\": " + formatJsonNumber(each->score) + "}";
   }
   return text + "]";
 }
@@ -174,6 +153,8 @@ Status heddle::printLabels(Run &run, const std::string &task,
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();
+  if (options.pairs)
+    input->readPairs();
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());

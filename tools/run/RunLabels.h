@@ -17,9 +17,9 @@ namespace heddle {
 ///   classify  {"label": "good", "score": 0.9, "scores": {"good": 0.9, ...}}
 ///   tag       {"tags": [{"token": 1, "name": "mary", "start": 0, "end": 4,
 ///             "label": "person", "score": 0.9}, ...]}, in characters
-///   fill      {"masks": [{"token": 3, "start": 9, "end": 15, "fills":
-///   [{"text":
-///             "paris", "id": 3000, "score": 0.4}, ...]}, ...]}
+///   fill      {"masks": [{"token": 3, "start": 9, "end": 15,
+///             "fills": [{"text": "paris", "id": 3000, "score": 0.4}, ...]},
+///             ...]}
 /// Tags have "scores", too, if --top asks for several. Plain lines are the best
 /// label of each place, with spaces between them; that of a text has its score
 /// behind it. Fails if the model lacks the task.

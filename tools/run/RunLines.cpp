@@ -10,6 +10,7 @@
 #include "tools/run/AnswerLines.h"
 #include "tools/run/InputLines.h"
 #include "tools/run/RunLabels.h"
+#include "tools/run/RunRanking.h"
 #include "tools/run/RunSetup.h"
 #include "tools/run/RunVectors.h"
 #include "tools/run/StreamPrinter.h"
@@ -111,6 +112,8 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
     return options.task;
   if (!options.output.empty() || !options.vectors.empty())
     return "embed";
+  if (options.pairs || options.rank)
+    return "classify";
   for (std::string_view task : kTaskNames)
     if (heddle_model_has_task(run.model.get(), task.data()) &&
         !(options.plain && task == "generate"))
@@ -131,6 +134,8 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
                          options.file, "' is asked to ", task, " texts");
   if (task == "embed")
     return writeVectors(*run, options, output);
+  if (options.rank)
+    return printRanking(*run, options, output);
   if (task != "generate")
     return printLabels(*run, task, options, output);
   return print(

@@ -89,10 +89,10 @@ static std::string *findFile(RunOptions &options, const std::string &flag) {
 /// A flag of the tool without a value.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--help", &options.help},      {"-h", &options.help},
-      {"--info", &options.info},      {"--license", &options.license},
-      {"--plain", &options.plain},    {"--verify", &options.verify},
-      {"--version", &options.version}};
+      {"--help", &options.help},     {"-h", &options.help},
+      {"--info", &options.info},     {"--license", &options.license},
+      {"--pairs", &options.pairs},   {"--plain", &options.plain},
+      {"--verify", &options.verify}, {"--version", &options.version}};
   for (auto [name, enabled] : switches)
     if (name == flag)
       return enabled;
@@ -143,6 +143,10 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                : Status::error("--device has the value '", value,
                                "', expected cpu, cuda or auto");
   }
+  if (flag == "--rank") {
+    options.rank = value;
+    return Status::success();
+  }
   if (flag == "--task") {
     options.task = value;
     if (std::count(std::begin(kTaskNames), std::end(kTaskNames), value) > 0)
@@ -170,7 +174,7 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const std::string &name = flag.name;
   const heddle_setting *setting = findSetting(name);
   bool isOwn = findFile(options, name) || name == "--form" ||
-               name == "--device" || name == "--task";
+               name == "--device" || name == "--task" || name == "--rank";
   if ((setting && setting->value) || isOwn) {
     Result<std::string> value =
         takeValue(flag, arguments, at, getRunPage(program));
@@ -356,6 +360,16 @@ Status Parser::checkJobs() const {
   if (!options.output.empty() && isGiven("--task") && options.task != "embed")
     return Status::error("--output writes vectors, but --task is ",
                          options.task);
+  if (options.pairs && options.rank)
+    return Status::error("--rank takes texts, but --pairs takes pairs of them");
+  for (auto [flag, isThere] : {std::pair("--pairs", options.pairs),
+                               std::pair("--rank", options.rank.has_value())}) {
+    if (isThere && isGiven("--task") && options.task != "classify")
+      return Status::error(flag, " is for labels of texts, but --task is ",
+                           options.task);
+    if (isThere && isGiven("--ids"))
+      return Status::error(flag, " takes texts, but --ids takes ids");
+  }
   if (options.plain && options.task == "generate")
     return Status::error("--plain is for vectors and labels, but --task is "
                          "generate");

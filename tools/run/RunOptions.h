@@ -67,6 +67,9 @@ struct RunOptions {
   std::string output;
   /// Vectors are printed as numbers alone, of labels the best ones.
   bool plain = false;
+  /// Lines are pairs of texts; or the text that each is ranked by.
+  bool pairs = false;
+  std::optional<std::string> rank;
   /// One of kTaskNames; empty if the model decides.
   std::string task;
   /// One of the flags that are for translations alone; empty if none is given.

@@ -294,6 +294,26 @@ TEST_F(LabelTest, has_places_in_texts_that_are_not_utf8) {
   heddle_labels_free(labels);
 }
 
+TEST_F(LabelTest, takes_pairs_to_classify) {
+  loadTexts();
+  heddle_input input = textOf("ab");
+  input.pair = "c";
+  input.pair_size = 1;
+  expectFails(heddle_tag, {input}, HEDDLE_FAILED,
+              "input 1 is a pair of texts, expected one text");
+  expectFails(heddle_fill, {textOf("a"), input}, HEDDLE_FAILED,
+              "input 2 is a pair of texts, expected one text");
+  const Ids ids = {1, 4, 2};
+  heddle_input wrong = inputOf(ids);
+  wrong.pair = "c";
+  expectFails(heddle_classify, {wrong}, HEDDLE_MISUSED,
+              "input 1: 'pair' is given beside 'ids', expected two texts");
+  wrong = textOf("a");
+  wrong.pair_size = 3;
+  expectFails(heddle_classify, {wrong}, HEDDLE_MISUSED,
+              "input 1: 'pair' is NULL but 'pair_size' is 3");
+}
+
 TEST_F(LabelTest, names_tokens_in_utf8) {
   const std::string pieces = "____\xE6"
                              "bcd";

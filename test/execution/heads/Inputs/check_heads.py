@@ -16,9 +16,9 @@ import sys
 BOUND = 1e-5
 
 
-def run(*command, text=None):
+def run(*command, text=None, cuts=False):
     done = subprocess.run(command, input=text, capture_output=True, text=True)
-    if done.returncode != 0 or done.stderr:
+    if done.returncode != 0 or bool(done.stderr) != cuts:
         raise SystemExit(f"{command[1]}: {done.stderr.rstrip()}")
     return done.stdout
 
@@ -38,17 +38,28 @@ def check(folder, flags, artifact):
     run("heddle-compile", folder, "-o", artifact, "--target", "x86-64-v3", *flags)
     golden = json.loads((folder / "scores.json").read_text())
     texts = json.loads((folder / "texts.json").read_text())
-    command = ["heddle-run", artifact, "--task", golden["task"], "--top", "100"]
-    lines = run(*command, text="".join(text + "\n" for text in texts)).splitlines()
-    assert len(lines) == len(texts), folder.name
+    largest = compare(folder.name, artifact, golden["task"], texts, golden["lines"])
+    if "pairs" not in golden:
+        return largest
+    pairs = json.loads((folder / "pairs.json").read_text())
+    lines = ["\t".join(pair) for pair in pairs]
+    flags = (golden["task"], lines, golden["pairs"], "--pairs")
+    return max(largest, compare(folder.name, artifact, *flags))
+
+
+def compare(name, artifact, task, texts, expected, *flags):
+    command = ["heddle-run", artifact, "--task", task, "--top", "100", *flags]
+    said = run(*command, text="".join(text + "\n" for text in texts), cuts="--pairs" in flags)
+    lines = said.splitlines()
+    assert len(lines) == len(texts), name
     largest = 0
-    for line, expected in zip(lines, golden["lines"]):
+    for line, places in zip(lines, expected):
         found = places_of(json.loads(line))
-        assert len(found) == len(expected), (folder.name, line)
-        for scores, golden_scores in zip(found, expected):
-            assert scores.keys() == golden_scores.keys(), (folder.name, line)
+        assert len(found) == len(places), (name, line)
+        for scores, golden in zip(found, places):
+            assert scores.keys() == golden.keys(), (name, line)
             for label, score in scores.items():
-                largest = max(largest, abs(score - golden_scores[label]))
+                largest = max(largest, abs(score - golden[label]))
     return largest
 
 
