@@ -46,12 +46,16 @@ void AddedTokens::index() {
   for (auto &side : starts)
     for (std::vector<uint32_t> &list : side)
       list.clear();
+  empty = -1;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const std::string &spelling = tokens[i].spelling;
-    // A normalizer may leave nothing of it.
-    if (spelling.empty())
-      continue;
     bool isNormalized = tokens[i].flags & format::kIsNormalized;
+    // A normalizer may leave nothing of it.
+    if (spelling.empty()) {
+      if (empty < 0)
+        empty = int32_t(i);
+      continue;
+    }
     starts[isNormalized][static_cast<unsigned char>(spelling.front())]
         .push_back(uint32_t(i));
   }
@@ -62,25 +66,6 @@ void AddedTokens::index() {
                second = tokens[b].spelling.size();
         return first != second ? first > second : a < b;
       });
-}
-
-/// Rust's \w: alphabetic characters, marks, decimal digits, connectors (Pc) and
-/// the two joiners.
-static bool isWordCharacter(char32_t c) {
-  if (isLetter(c) || isMark(c) || isDigit(c))
-    return true;
-  constexpr std::pair<char32_t, char32_t> others[] = {
-      {'_', '_'},         {0x16EE, 0x16F0},   {0x200C, 0x200D},
-      {0x203F, 0x2040},   {0x2054, 0x2054},   {0x2160, 0x2188},
-      {0x24B6, 0x24E9},   {0x3007, 0x3007},   {0x3021, 0x3029},
-      {0x3038, 0x303A},   {0xA6E6, 0xA6EF},   {0xFE33, 0xFE34},
-      {0xFE4D, 0xFE4F},   {0xFF3F, 0xFF3F},   {0x10140, 0x10174},
-      {0x10341, 0x10341}, {0x1034A, 0x1034A}, {0x103D1, 0x103D5},
-      {0x12400, 0x1246E}, {0x1F130, 0x1F149}, {0x1F150, 0x1F169},
-      {0x1F170, 0x1F189}};
-  return std::any_of(
-      std::begin(others), std::end(others),
-      [&](const auto &range) { return c >= range.first && c <= range.second; });
 }
 
 /// Where the last character of `text` begins, which is not empty.
@@ -139,14 +124,20 @@ const AddedTokens::Token *AddedTokens::findAt(std::string_view text, size_t at,
 
 AddedTokens::Match AddedTokens::find(std::string_view text, size_t from,
                                      size_t done, bool isNormalized) const {
-  while (from < text.size()) {
-    const Token *token = findAt(text, from, isNormalized);
-    if (!token) {
-      ++from;
+  const Token *nothing =
+      isNormalized && empty >= 0 ? &tokens[size_t(empty)] : nullptr;
+  // What is nothing is found at the end, too, and not inside a character.
+  const size_t limit = text.size() + (nothing ? 1 : 0);
+  for (size_t next; from < limit; from = next) {
+    const Token *token =
+        from < text.size() ? findAt(text, from, isNormalized) : nullptr;
+    if (!token && (from == text.size() || (text[from] & 0xC0) != 0x80))
+      token = nothing;
+    next = from + 1;
+    if (!token)
       continue;
-    }
+    next = from + std::max<size_t>(token->spelling.size(), 1);
     size_t begin = from, end = from + token->spelling.size();
-    from = end;
     if ((token->flags & format::kIsWord) &&
         (endsWithWord(text.substr(0, begin)) ||
          startsWithWord(text.substr(end))))
@@ -155,7 +146,7 @@ AddedTokens::Match AddedTokens::find(std::string_view text, size_t from,
       begin = std::max(done, stripRight(text.substr(0, begin), false).size());
     if (token->flags & format::kStripsRight)
       end = text.size() - stripLeft(text.substr(end), false).size();
-    return {token, begin, end, from};
+    return {token, begin, end, next};
   }
   return {nullptr, text.size(), text.size(), text.size()};
 }

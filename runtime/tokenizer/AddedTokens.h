@@ -51,10 +51,10 @@ public:
     const Token *token;
     size_t begin, end, next;
   };
-  /// Finds the leftmost token from `from` on, and the longest of these, in
-  /// well-formed UTF-8. `isNormalized` selects the tokens: those that are found
-  /// in normalized text, or the others. Spaces before `done` belong to an
-  /// earlier match.
+  /// Finds the leftmost token from `from` on, and the longest of these, the
+  /// first of equal ones, in well-formed UTF-8. `isNormalized` selects the
+  /// tokens: those that are found in normalized text, or the others. Spaces
+  /// before `done` belong to an earlier match.
   Match find(std::string_view text, size_t from, size_t done,
              bool isNormalized) const;
 
@@ -68,6 +68,9 @@ private:
   /// Indices of tokens by their first byte, the longest first; of those that
   /// are found in the text as it stands, then in normalised text.
   std::array<std::vector<uint32_t>, 256> starts[2];
+  /// The first token of which a normalizer leaves nothing, or -1: it is found
+  /// between all characters.
+  int32_t empty = -1;
 };
 
 /// Without white space at an end, as the Unicode standard has it; for Python's

@@ -55,12 +55,15 @@ private:
 
   void add(char32_t next, Role role) {
     bool isExtend = role == Role::Extend;
-    constexpr char32_t joiner = 0x200D;
+    constexpr char32_t joiner = 0x200D, nonJoiner = 0x200C;
     isPictographJoined = next == joiner && isPictographic;
-    isPictographic = isPictograph(next) || (isPictographic && isExtend);
-    isConjunctLinked = isConjunct && (isConjunctLinker(next) ||
-                                      (isConjunctLinked && isExtend));
-    isConjunct = isConjunctConsonant(next) || (isConjunct && isExtend);
+    // A joiner extends, too, but not twice.
+    isPictographic =
+        isPictograph(next) || (isPictographic && isExtend && next != joiner);
+    bool staysConjunct = isConjunct && isExtend && next != nonJoiner;
+    isConjunctLinked =
+        staysConjunct && (isConjunctLinked || isConjunctLinker(next));
+    isConjunct = staysConjunct || isConjunctConsonant(next);
     isOddFlag = role == Role::Flag && !(last == Role::Flag && isOddFlag);
     character = next;
     last = role;

@@ -10,6 +10,7 @@
 #include <bitset>
 #include <iterator>
 
+#include "runtime/tokenizer/LibraryTables.inc"
 #include "runtime/tokenizer/UnicodeTables.inc"
 
 template <typename Table>
@@ -62,6 +63,10 @@ bool heddle::isInitialQuote(char32_t character) {
 
 bool heddle::isClosing(char32_t character) {
   return contains(kClosing, character);
+}
+
+bool heddle::isWordCharacter(char32_t character) {
+  return contains(kWordCharacters, character);
 }
 
 heddle::ClusterRole heddle::clusterRoleOf(char32_t character) {

@@ -20,6 +20,12 @@ bool isSentenceEnd(char32_t character);
 bool isInitialQuote(char32_t character);
 bool isClosing(char32_t character);
 
+// What follows is what the library tokenizers 0.22.2 knows, whose parts are of
+// several versions of Unicode.
+
+/// \w of the regular expressions of Rust.
+bool isWordCharacter(char32_t character);
+
 /// What a character does in a cluster: Unicode's Grapheme_Cluster_Break.
 enum class ClusterRole {
   Other,

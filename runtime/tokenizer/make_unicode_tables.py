@@ -2,21 +2,14 @@
 
 usage: make_unicode_tables.py > UnicodeTables.inc
 
-They are those of the package regex, which transformers' byte-level tokenizers
-cut words with. A table is a list of code points at which membership changes.
+They are those of the package regex; dump_library_tables.py writes what the library
+tokenizers knows. A table is a list of code points at which membership changes.
 """
 
 import sys
 
 import regex
 
-# Cut into clusters is what transformers' tokenizers normalise: they know Unicode
-# 16, and the package a later one, with these marks.
-LATER = (
-    r"(?![\u05C8\u05C9\u0B53\u0B54\u1ACF-\u1AF0\U00010EF0-\U00010EFB"
-    r"\U00011B60-\U00011B67\U00011DF0\U0001D127\U0001D128"
-    r"\U0001D250-\U0001D281\U0001E6E3-\U0001E6F5])"
-)
 TABLES = {
     "kLetters": r"\p{L}",
     "kLowercase": r"\p{Ll}",
@@ -30,16 +23,6 @@ TABLES = {
     "kSentenceEnds": r"\p{Sentence_Terminal}",
     "kInitialQuotes": r"\p{Pi}",
     "kClosing": r"\p{Pe}",
-    "kClusterControls": r"[\p{GCB=Control}\p{GCB=CR}\p{GCB=LF}]",
-    "kClusterExtends": LATER + r"[\p{GCB=Extend}\p{GCB=ZWJ}]",
-    "kClusterSpacingMarks": LATER + r"\p{GCB=SpacingMark}",
-    "kClusterPrepends": r"\p{GCB=Prepend}",
-    "kHangulLeads": r"\p{GCB=L}",
-    "kHangulVowels": r"\p{GCB=V}",
-    "kHangulTails": r"\p{GCB=T}",
-    "kPictographs": r"\p{Extended_Pictographic}",
-    "kConjunctLinkers": r"\p{InCB=Linker}",
-    "kConjunctConsonants": r"\p{InCB=Consonant}",
 }
 
 
@@ -57,7 +40,7 @@ def changes(pattern):
 def main():
     print(f"// Made by make_unicode_tables.py with regex {regex.__version__}.")
     for name, pattern in TABLES.items():
-        print(f"\n/// {pattern.removeprefix(LATER)}\nstatic constexpr char32_t {name}[] = {{")
+        print(f"\n/// {pattern}\nstatic constexpr char32_t {name}[] = {{")
         line = "   "
         for point in changes(pattern):
             text = f" {point:#x},"

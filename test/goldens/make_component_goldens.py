@@ -6,7 +6,9 @@ usage: make_component_goldens.py
 its ids and the characters that each of them stands for; and `NAME.joined.json` lists of
 ids with their texts. `windows.json` has post-processors with what they and truncation make
 of texts and pairs. `characters.json` has components, and a digest of what they make of all
-code points. The oracle is the package tokenizers; sentencepiece makes a table of
+code points; `clusters.json` the same of a normalizer that shows clusters, for texts with
+each code point, and `words.digests.json` of a token that is a word. `cases.json` has tokenizers for
+single texts. The oracle is the package tokenizers; sentencepiece makes a table of
 rules.
 """
 
@@ -16,12 +18,16 @@ import json
 import math
 import pathlib
 import random
+import sys
 import tempfile
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers
 from tokenizers import pre_tokenizers, processors, trainers
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "runtime/tokenizer"))
+import dump_library_tables  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).parent / "components"
 SENTENCES = [
@@ -482,9 +488,79 @@ def write_characters():
     write("characters.json", found)
 
 
+def digest(text):
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+POINTS = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+# A text with each code point in place of @.
+CLUSTERS = ["A@", "@A", "@\u0301\u0301", "@\u1100\u0301", "@\u1161\u0301", "@\u11a8\u0301"]
+CLUSTERS += ["\u00a9@\u200d\u00a9\u0301", "\u00a9\u200d@", "@\u094d\u0915\u0301"]
+CLUSTERS += ["\u0915@\u0915\u0301", "\u0915\u094d@\u0915\u0301"]
+WORDS = ["@<x>", "<x>@"]
+
+
+def write_points():
+    """Digests of what becomes of texts with each code point, each behind a line feed."""
+    normalizer = dump_library_tables.cluster_counter()
+    state = json.loads(normalizer.__getstate__())
+    found = []
+    for form in CLUSTERS:
+        text = "".join("\n" + form.replace("@", c) for c in POINTS)
+        found.append([form, digest(normalizer.normalize_str(text))])
+    write("clusters.json", [state, found])
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.add_tokens([AddedToken("<x>", single_word=True, normalized=False)])
+    found = []
+    for form in WORDS:
+        text = "".join("\n" + form.replace("@", c) for c in POINTS)
+        parts = (text[b:e] for b, e in tokenizer.encode(text).offsets)
+        found.append([form, digest("\0".join(parts))])
+    write("words.digests.json", found)
+
+
+def special_cases():
+    """Tokenizers, and texts that they have a trap for."""
+    n, p, t = normalizers, pre_tokenizers, AddedToken
+
+    def words(*pieces):
+        ids = {piece: i for i, piece in enumerate(["[UNK]", *pieces])}
+        return models.WordLevel(ids, unk_token="[UNK]")
+
+    # White space that an earlier token has taken.
+    taken = [t("<x>", rstrip=True, special=True), t("\n", lstrip=True, normalized=False)]
+    yield make(words("a", "b"), added=taken), ["a<x>\nb", "\n<x>\n", "<x>\n"]
+    # A token of which the normalizer leaves nothing.
+    for options in {}, {"rstrip": True}, {"lstrip": True}, {"single_word": True}:
+        made = make(words("a", "b", "ab"), n.Strip(), added=[t("\n", normalized=True, **options)])
+        yield made, ["ab", "ab\nab", "a b", " a - b ", "-"]
+    # Two tokens with one normal form.
+    for first, second in ((False, True), (False, False), (True, True), (True, False)):
+        same = [t("<A>", normalized=True, special=first)]
+        same.append(t("<a>", normalized=True, special=second))
+        yield make(words("b"), n.Lowercase(), added=same), ["b<A>b", "<a>"]
+
+
+def write_cases():
+    found = []
+    for tokenizer, lines in special_cases():
+        cases = []
+        for line in lines:
+            made = tokenizer.encode(line)
+            # The library has ranges behind the end of a text.
+            spans = [min(i, len(line)) for span in made.offsets for i in span]
+            cases.append([line, made.ids, spans])
+        ids = [i for case in cases for i in case[1]] + [2, 1, 2, 700]
+        texts = [[ids, tokenizer.decode(ids)], [ids[::-1], tokenizer.decode(ids[::-1])]]
+        found.append([json.loads(tokenizer.to_str()), cases, texts])
+    write("cases.json", found)
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     write_characters()
+    write_points()
+    write_cases()
     lines = texts()
     write("texts.json", lines)
     rng = random.Random(2)

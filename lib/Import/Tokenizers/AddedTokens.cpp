@@ -67,6 +67,8 @@ AddedTokenTable addSlowTokens(const TokenizerFiles &files,
   }
   for (Entry &entry : table.entries)
     entry.form.isSpecial = names.contains(entry.form.content);
+  llvm::sort(table.entries,
+             [](const Entry &a, const Entry &b) { return a.id < b.id; });
   return table;
 }
 
@@ -118,7 +120,13 @@ public:
         entry.form.isSpecial = true;
         entry.form.isNormalized = form->second;
       }
-    return std::move(table);
+    // Of two that a normalizer makes equal the library finds the first one.
+    AddedTokenTable ordered;
+    for (bool isSpecial : {true, false})
+      for (const Entry &entry : table.entries)
+        if (entry.form.isSpecial == isSpecial)
+          ordered.entries.push_back(entry);
+    return ordered;
   }
 
 private:
@@ -166,17 +174,10 @@ AddedTokenTable addFastTokens(ArrayRef<AddedTokenForm> first,
   return std::move(vocabulary).finish();
 }
 
-static std::vector<Entry> sortById(const AddedTokenTable &table) {
-  std::vector<Entry> entries = table.entries;
-  llvm::sort(entries,
-             [](const Entry &a, const Entry &b) { return a.id < b.id; });
-  return entries;
-}
-
 std::string buildAddedTokens(const AddedTokenTable &table) {
   std::string ids, texts;
   std::vector<uint32_t> begins = {0};
-  for (const auto &[id, form] : sortById(table)) {
+  for (const auto &[id, form] : table.entries) {
     uint32_t flags = (form.stripsLeft ? format::kStripsLeft : 0) |
                      (form.stripsRight ? format::kStripsRight : 0) |
                      (form.isWord ? format::kIsWord : 0) |
@@ -194,11 +195,12 @@ std::string buildAddedTokens(const AddedTokenTable &table) {
 }
 
 json::Array idsOfSpecial(const AddedTokenTable &table) {
-  json::Array ids;
-  for (const auto &[id, form] : sortById(table))
+  std::vector<int64_t> ids;
+  for (const auto &[id, form] : table.entries)
     if (form.isSpecial)
       ids.push_back(id);
-  return ids;
+  llvm::sort(ids);
+  return json::Array(ids);
 }
 
 } // namespace heddle

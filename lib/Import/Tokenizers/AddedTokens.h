@@ -20,6 +20,7 @@ struct AddedTokenTable {
     int64_t id;
     AddedTokenForm form;
   };
+  /// In the order in which they are looked for.
   std::vector<Entry> entries;
 
   /// The id of a token, or none.

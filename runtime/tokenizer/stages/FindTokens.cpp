@@ -19,18 +19,24 @@ public:
   void apply(TextParts &parts) const override {
     parts.split([&](const TextPart &part, auto &sink) {
       size_t done = 0;
-      for (size_t from = 0; from < part.text.size();) {
+      for (size_t from = 0;;) {
         AddedTokens::Match match =
             tokens.find(part.text, from, done, isNormalized);
         from = match.next;
         if (!match.token)
           break;
+        // An earlier token has taken the spaces that this one is.
+        if (match.begin > match.end)
+          continue;
         if (done < match.begin)
           sink(part.slice(done, match.begin));
+        done = match.end;
+        // So it has here, or the token is nothing and cuts alone.
+        if (match.begin == match.end)
+          continue;
         TextPart found = part.slice(match.begin, match.end);
         found.id = match.token->id;
         sink(found);
-        done = match.end;
       }
       sink(done ? part.slice(done, part.text.size()) : part);
     });
