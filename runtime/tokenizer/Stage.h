@@ -32,6 +32,8 @@ public:
 struct Piece {
   int32_t id;
   TextRange range;
+  /// Whether it was found as a token, not by a model.
+  bool isToken = false;
 };
 
 /// Cuts the parts that are left into pieces.

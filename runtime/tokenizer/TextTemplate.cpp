@@ -89,20 +89,19 @@ struct Margins {
 };
 } // namespace
 
-/// `covered` is the text that the token stands for: all of it counts for an
-/// added token, with the character that names the byte of a space; spaces of
-/// its own for a piece of bytes.
-static Margins marginsOf(int32_t id, const TokenNames &names,
-                         std::string_view covered) {
-  if (names.addedText(id).empty()) {
-    std::string_view name = names.nameOf(id);
-    size_t left = std::min(name.find_first_not_of(' '), name.size());
-    return {left, name.size() - (name.find_last_not_of(' ') + 1)};
-  }
+/// Of bytes: spaces alone are white.
+static Margins marginsOfBytes(std::string_view bytes) {
+  size_t left = std::min(bytes.find_first_not_of(' '), bytes.size());
+  return {left, bytes.size() - (bytes.find_last_not_of(' ') + 1)};
+}
+
+/// Of a text: all white space, and the character that names the byte of a
+/// space.
+static Margins marginsOf(std::string_view text) {
   Margins margins = {0, 0};
   bool isStart = true;
-  while (!covered.empty()) {
-    char32_t character = takeCodePoint(covered).value;
+  while (!text.empty()) {
+    char32_t character = takeCodePoint(text).value;
     bool isWhite = isSpace(character) || character == kByteSpace;
     isStart &= isWhite;
     margins.left += isStart;
@@ -122,8 +121,13 @@ void TextTemplate::trim(std::string_view text, const TokenNames &names,
     return;
   for (Piece &token : tokens) {
     auto &[begin, end] = token.range;
-    auto [left, right] =
-        marginsOf(token.id, names, text.substr(begin, end - begin));
+    std::string_view name = names.pieces.has(token.id)
+                                ? names.pieces.text(token.id)
+                                : std::string_view();
+    auto [left, right] = token.isToken
+                             ? marginsOf(text.substr(begin, end - begin))
+                         : flags & format::kTrimsNames ? marginsOf(name)
+                                                       : marginsOfBytes(name);
     bool isFirst = &token == tokens.data() || begin == 0;
     // Of several spaces a stage has added none.
     if (left == 1 && isFirst && (flags & format::kSparesFirstSpace))

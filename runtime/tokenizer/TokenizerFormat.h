@@ -440,8 +440,10 @@ struct TemplateHeader {
 static_assert(sizeof(TemplateHeader) == 16);
 /// Flags: white space at the ends of a token is none of the text that it stands
 /// for; but for a lone space, which a stage may have added, at the start of a
-/// text.
-inline constexpr uint32_t kTrimsRanges = 1, kSparesFirstSpace = 2;
+/// text. Texts of pieces are their names, in which all white space counts and
+/// the character that names the byte of a space; not bytes, of which spaces do.
+inline constexpr uint32_t kTrimsRanges = 1, kSparesFirstSpace = 2,
+                          kTrimsNames = 4;
 struct TemplateItem {
   /// A token, or one of the texts below.
   int32_t id;

@@ -242,7 +242,8 @@ void TokenizerStages::cut(std::string_view text, Side side, bool tracks,
     if (part.isText())
       cutterOf(side).model->cut(part.text, tokens);
     else
-      tokens.push_back({part.id, {0, uint32_t(part.text.size())}});
+      tokens.push_back(
+          {part.id, {0, uint32_t(part.text.size())}, /*isToken=*/true});
     if (tracks)
       for (size_t i = first; i < tokens.size(); ++i)
         tokens[i].range =

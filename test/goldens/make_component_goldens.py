@@ -539,6 +539,25 @@ def special_cases():
         same = [t("<A>", normalized=True, special=first)]
         same.append(t("<a>", normalized=True, special=second))
         yield make(words("b"), n.Lowercase(), added=same), ["b<A>b", "<a>"]
+    yield from trimmed_cases(words)
+
+
+def trimmed_cases(words):
+    """Ranges without white space, of tokens that are no bytes, or bytes of no decoder."""
+    p, d, t = pre_tokenizers, decoders, AddedToken
+    line = ["a\nb", "a b", " a\u3000\u2028"]
+    roberta = processors.RobertaProcessing(("a", 1), ("b", 2), add_prefix_space=False)
+    for processor in processors.ByteLevel(trim_offsets=True), roberta:
+        for added in (), [t("[UNK]", special=True), t(" b", normalized=False)]:
+            model = words("a", "b", "\n", " ", "\u3000")
+            made = make(model, None, p.Split(Regex("(?m:.)"), "isolated"), added=added)
+            made.post_processor = processor
+            yield made, line
+    names = {name: i for i, name in enumerate(["a", "b", "Ġ", "Ċ", "Ġa"])}
+    for decoder in None, d.ByteLevel(), d.Sequence([d.ByteLevel(), d.Strip("a", 1, 0)]):
+        made = make(models.BPE(names, [("Ġ", "a")]), None, p.ByteLevel(False), decoder)
+        made.post_processor = processors.ByteLevel(trim_offsets=True, add_prefix_space=False)
+        yield made, ["b a", "b b", " a", "a\nb  a "]
 
 
 def write_cases():

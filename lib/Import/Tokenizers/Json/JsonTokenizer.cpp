@@ -39,6 +39,11 @@ static bool endsWith(const json::Value *value, StringRef list, StringRef type) {
                                   : object->getString("type") == type;
 }
 
+/// Whether the texts of pieces are bytes, not their names.
+static bool joinsBytes(const json::Value *decoder) {
+  return hasPart(decoder, "decoders", "ByteLevel");
+}
+
 /// Null if the component is absent or null.
 static const json::Value *findNonNull(const json::Object &object,
                                       StringRef field) {
@@ -120,7 +125,9 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
     }
   }
   table.flags = (around.trimsRanges ? format::kTrimsRanges : 0) |
-                (around.sparesFirstSpace ? format::kSparesFirstSpace : 0);
+                (around.sparesFirstSpace ? format::kSparesFirstSpace : 0) |
+                (joinsBytes(input.whole.get("decoder")) ? 0
+                                                        : format::kTrimsNames);
   return table;
 }
 
@@ -188,8 +195,7 @@ static Error addStages(const JsonTokenizerInput &input,
   const json::Value *normalizer = findNonNull(input.whole, "normalizer"),
                     *cutter = findNonNull(input.whole, "pre_tokenizer"),
                     *decoder = findNonNull(input.whole, "decoder");
-  bool joinsBytes = hasPart(decoder, "decoders", "ByteLevel"),
-       isOfBytes = joinsBytes &&
+  bool isOfBytes = joinsBytes(decoder) &&
                    endsWith(cutter, "pretokenizers", "ByteLevel") &&
                    mayCutBytes(model, pieces);
   Component modelPart(*input.whole.get("model"), "model");
@@ -211,7 +217,7 @@ static Error addStages(const JsonTokenizerInput &input,
           addModel(modelPart, model, pieces, input.path, isOfBytes, stages))
     return error;
   stages.add(format::kTexts, format::kUsedToJoin,
-             joinsBytes ? buildByteTexts(texts) : buildPieceTexts(texts));
+             joinsBytes(decoder) ? buildByteTexts(texts) : buildPieceTexts(texts));
   if (decoder)
     return addDecoder({*decoder, "decoder"}, input.stripsText, stages);
   addPlainDecoder(stages);
