@@ -14,7 +14,7 @@
 // there and its low eight bits are c. Bits 10 to 30 of a unit are its offset,
 // shifted by eight if bit 9 is set. If bit 8 is set a key ends at the
 // unit, and bits 0 to 30 of unit i ^ offset are its value. No key is empty or
-// has a byte of zero.
+// has a byte of zero: where texts may have it, keys have kZeroKey.
 //
 // The compiler sees this header.
 //
@@ -44,6 +44,8 @@ struct Stage {
 };
 static_assert(sizeof(Stage) == 24);
 inline constexpr uint64_t kStageAlignment = 8;
+/// U+0000 in the keys of double arrays; no UTF-8.
+inline constexpr char kZeroKey[] = "\xC0\x80";
 /// A stage may cut sources, cut targets, or join targets.
 inline constexpr uint32_t kUsedForSource = 1, kUsedForTarget = 2,
                           kUsedToJoin = 4;
@@ -274,8 +276,7 @@ static_assert(sizeof(PairMerge) == 12);
 
 /// Pairs of characters. CharacterPairsHeader, mergeBegins, merges as of byte
 /// pairs, u32 units[4][], double arrays of the characters that are pieces, by
-/// their place in a word, u32 words[wordUnits]. U+0000 stands in them as
-/// kZeroKey.
+/// their place in a word, u32 words[wordUnits].
 inline constexpr uint32_t kCutCharacterPairs = 39;
 struct CharacterPairsHeader {
   uint32_t pieceCount;
@@ -292,7 +293,6 @@ struct CharacterPairsHeader {
 };
 static_assert(sizeof(CharacterPairsHeader) == 1064);
 inline constexpr uint32_t kIsInside = 1, kIsLast = 2;
-inline constexpr char kZeroKey[] = "\xC0\x80";
 /// Flag: unknown characters beside each other are one piece.
 inline constexpr uint32_t kFusesUnknown = 1;
 

@@ -540,6 +540,7 @@ def special_cases():
         same.append(t("<a>", normalized=True, special=second))
         yield make(words("b"), n.Lowercase(), added=same), ["b<A>b", "<a>"]
     yield from trimmed_cases(words)
+    yield from zero_cases(words)
 
 
 def trimmed_cases(words):
@@ -558,6 +559,20 @@ def trimmed_cases(words):
         made = make(models.BPE(names, [("Ġ", "a")]), None, p.ByteLevel(False), decoder)
         made.post_processor = processors.ByteLevel(trim_offsets=True, add_prefix_space=False)
         yield made, ["b a", "b b", " a", "a\nb  a "]
+
+
+def zero_cases(words):
+    """Pieces with U+0000."""
+    cut = pre_tokenizers.Split(Regex("[ab\\x00]+"), "isolated")
+    lines = ["a\0a", "\0", "b\0\0a", "\0b", "é\0é\0", "a\0aé"]
+    yield make(words("\0", "a", "b\0\0a"), None, cut), lines
+    pieces = {p: i for i, p in enumerate(["[UNK]", "\0", "a", "b", "a\0", "##\0", "##a"])}
+    yield make(models.WordPiece(pieces, unk_token="[UNK]"), None, cut), lines
+    scored = [("[UNK]", 0.0), ("\0", -1.0), ("a", -1.5), ("a\0", -2.0), ("\0é\0", -9.0)]
+    yield make(models.Unigram(scored, 0)), lines
+    scored = [("[UNK]", 0.0), ("a", -1.5)]
+    scored += [(f"<0x{byte:02X}>", -12.5) for byte in (0, 0xA9, 0xC3)]
+    yield make(models.Unigram(scored, 0, byte_fallback=True)), lines
 
 
 def write_cases():

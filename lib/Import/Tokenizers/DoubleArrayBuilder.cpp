@@ -9,9 +9,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/DoubleArrayBuilder.h"
+#include "runtime/tokenizer/TokenizerFormat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include <deque>
 
 using namespace llvm;
 
@@ -163,6 +165,21 @@ buildDoubleArray(std::vector<std::pair<StringRef, uint32_t>> keys) {
     return {};
   llvm::sort(keys);
   return DoubleArrayBuilder(keys).build();
+}
+
+std::vector<uint32_t>
+buildPieceArray(std::vector<std::pair<StringRef, uint32_t>> pieces) {
+  std::deque<std::string> spelled;
+  llvm::erase_if(pieces, [](const auto &piece) { return piece.first.empty(); });
+  for (auto &[text, id] : pieces) {
+    if (!text.contains('\0'))
+      continue;
+    std::string &key = spelled.emplace_back();
+    for (char byte : text)
+      key += byte ? std::string(1, byte) : format::kZeroKey;
+    text = key;
+  }
+  return buildDoubleArray(std::move(pieces));
 }
 
 } // namespace heddle

@@ -16,6 +16,10 @@ namespace heddle {
 /// 2^28 bytes.
 std::vector<uint32_t>
 buildDoubleArray(std::vector<std::pair<llvm::StringRef, uint32_t>> keys);
+/// The same of pieces: a zero is spelled as format::kZeroKey, and an empty
+/// piece is left out.
+std::vector<uint32_t>
+buildPieceArray(std::vector<std::pair<llvm::StringRef, uint32_t>> pieces);
 
 } // namespace heddle
 

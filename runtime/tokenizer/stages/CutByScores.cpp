@@ -7,6 +7,7 @@
 
 #include "runtime/tokenizer/stages/CutByScores.h"
 #include "runtime/artifact/TableReader.h"
+#include "runtime/tokenizer/stages/ZeroKeys.h"
 
 #include <algorithm>
 
@@ -99,18 +100,31 @@ void CutByScores::fuseUnknown(std::string_view text, size_t first,
         pieces[i].id = id;
 }
 
+void CutByScores::cutAsLibrary(std::string_view text,
+                               std::vector<Piece> &pieces) const {
+  size_t first = pieces.size();
+  sumScores<double>(text, pieces);
+  fuseUnknown(text, first, pieces);
+}
+
 void CutByScores::cut(std::string_view text, std::vector<Piece> &pieces) const {
   size_t first = pieces.size();
-  if (header->kind == format::kUnigram)
-    sumScores<float>(text, pieces);
-  else if (isOfDoubles())
-    sumScores<double>(text, pieces);
-  else
-    merge(text, pieces);
   bool spells = header->flags & format::kFallsBackToBytes;
+  if (isOfDoubles() && hasZero(text)) {
+    std::string spelled = spellZeros(text);
+    cutAsLibrary(spelled, pieces);
+    restorePlaces(spelled, first, pieces);
+  } else if (isOfDoubles()) {
+    cutAsLibrary(text, pieces);
+  } else {
+    if (header->kind == format::kUnigram)
+      sumScores<float>(text, pieces);
+    else
+      merge(text, pieces);
+    if (!spells)
+      fuseUnknown(text, first, pieces);
+  }
   // The library tokenizers has bytes of what is still unknown.
-  if (!spells || isOfDoubles())
-    fuseUnknown(text, first, pieces);
   if (spells)
     spellUnknown(text, first, pieces);
 }

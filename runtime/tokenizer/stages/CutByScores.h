@@ -36,6 +36,9 @@ private:
   template <typename Sum>
   void sumScores(std::string_view text, std::vector<Piece> &pieces) const;
   void merge(std::string_view text, std::vector<Piece> &pieces) const;
+  /// Those of a model of the library tokenizers, in which zeros are spelled as
+  /// keys spell them.
+  void cutAsLibrary(std::string_view text, std::vector<Piece> &pieces) const;
 
   // From the piece with the index `first` on.
   void spellUnknown(std::string_view text, size_t first,

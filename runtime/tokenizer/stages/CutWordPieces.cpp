@@ -8,6 +8,7 @@
 #include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "runtime/tokenizer/stages/Stages.h"
+#include "runtime/tokenizer/stages/ZeroKeys.h"
 
 #include <algorithm>
 
@@ -24,20 +25,32 @@ public:
     size_t first = pieces.size();
     if (word.size() > header.maxCharacters && hasTooMany(word))
       return pieces.push_back(unknown(word));
+    if (cutKnown(word, pieces))
+      return;
+    if (stages::hasZero(word))
+      if (std::string spelled = stages::spellZeros(word);
+          cutKnown(spelled, pieces))
+        return stages::restorePlaces(spelled, first, pieces);
+    pieces.push_back(unknown(word));
+  }
+
+private:
+  /// Adds nothing and returns false if the word is unknown.
+  bool cutKnown(std::string_view word, std::vector<Piece> &pieces) const {
+    size_t first = pieces.size();
     const DoubleArray *next = &starts;
     for (size_t at = 0; at < word.size(); next = &rests) {
       DoubleArray::Match match = next->longestPrefix(word.substr(at));
       if (!match.length) {
         pieces.resize(first);
-        return pieces.push_back(unknown(word));
+        return false;
       }
       pieces.push_back(
           {match.value, {uint32_t(at), uint32_t(at + match.length)}});
       at += match.length;
     }
+    return true;
   }
-
-private:
   bool hasTooMany(std::string_view word) const {
     auto count = std::count_if(word.begin(), word.end(),
                                [](char byte) { return (byte & 0xC0) != 0x80; });

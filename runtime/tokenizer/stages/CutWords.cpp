@@ -7,6 +7,7 @@
 #include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "runtime/tokenizer/stages/Stages.h"
+#include "runtime/tokenizer/stages/ZeroKeys.h"
 
 using namespace heddle;
 
@@ -18,6 +19,8 @@ public:
 
   void cut(std::string_view word, std::vector<Piece> &pieces) const override {
     int32_t known = words.find(word);
+    if (known < 0 && stages::hasZero(word))
+      known = words.find(stages::spellZeros(word));
     pieces.push_back({known < 0 ? unknown : known, {0, uint32_t(word.size())}});
   }
 

@@ -122,14 +122,12 @@ static Error addWordPieces(Component component, const ModelPieces &pieces,
   std::vector<std::pair<StringRef, uint32_t>> starts, rests;
   for (auto [id, piece] : enumerate(pieces.pieces)) {
     StringRef text = piece;
-    if (text.empty() || text.contains('\0'))
-      continue;
     starts.push_back({text, uint32_t(id)});
-    if (text.consume_front(mark) && !text.empty())
+    if (text.consume_front(mark))
       rests.push_back({text, uint32_t(id)});
   }
-  std::vector<uint32_t> startTrie = buildDoubleArray(std::move(starts)),
-                        restTrie = buildDoubleArray(std::move(rests));
+  std::vector<uint32_t> startTrie = buildPieceArray(std::move(starts)),
+                        restTrie = buildPieceArray(std::move(rests));
   header.unknown = *unknown;
   header.maxCharacters = uint32_t(most);
   header.startUnits = uint32_t(startTrie.size());
@@ -149,8 +147,13 @@ static Error addWords(Component component, const ModelPieces &pieces,
     return unknown.takeError();
   if (Error error = component.finish())
     return error;
+  std::vector<std::pair<StringRef, uint32_t>> words;
+  for (auto [id, piece] : enumerate(pieces.pieces))
+    words.push_back({piece, uint32_t(id)});
+  std::string table;
+  appendValues(table, ArrayRef(buildPieceArray(std::move(words))));
   stages.addHeader(format::kCutWords, kBoth, format::WordsHeader{*unknown, 0},
-                   buildVocabulary(pieces.pieces));
+                   table);
   return Error::success();
 }
 
@@ -244,10 +247,9 @@ static Error addUnigram(Component component, const ModelPieces &pieces,
   }
   std::vector<std::pair<StringRef, uint32_t>> keys;
   for (auto [id, piece] : enumerate(pieces.pieces))
-    if (!piece.empty() && !StringRef(piece).contains('\0') &&
-        last.lookup(piece) == id)
+    if (last.lookup(piece) == id)
       keys.push_back({piece, uint32_t(id)});
-  std::vector<uint32_t> trie = buildDoubleArray(std::move(keys));
+  std::vector<uint32_t> trie = buildPieceArray(std::move(keys));
   makeEven(trie);
   header.pieceUnits = uint32_t(trie.size());
   std::string rest;
