@@ -31,6 +31,10 @@ Result<PieceTexts> PieceTexts::parse(std::string_view table) {
   return texts;
 }
 
+bool PieceTexts::hasPiece(int32_t id) const {
+  return has(id) && (!text(id).empty() || joining(id) == format::kJoinsEmpty);
+}
+
 bool TokenNames::isSpecial(int32_t id) const {
   return std::binary_search(special.begin(), special.end(), id);
 }
@@ -38,6 +42,10 @@ bool TokenNames::isSpecial(int32_t id) const {
 std::string_view TokenNames::addedText(int32_t id) const {
   auto found = added.find(id);
   return found == added.end() ? std::string_view() : found->second;
+}
+
+bool TokenNames::has(int32_t id) const {
+  return !addedText(id).empty() || pieces.hasPiece(id);
 }
 
 std::string_view TokenNames::nameOf(int32_t id) const {

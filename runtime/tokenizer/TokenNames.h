@@ -25,6 +25,8 @@ public:
     return bytes.substr(begins[id], begins[id + 1] - begins[id]);
   }
   uint16_t joining(int32_t id) const { return joinings[id]; }
+  /// Whether an id has a piece, which may be empty.
+  bool hasPiece(int32_t id) const;
 
 private:
   uint32_t count = 0;
@@ -42,6 +44,8 @@ struct TokenNames {
   bool isSpecial(int32_t id) const;
   /// Of an added token, empty for another id.
   std::string_view addedText(int32_t id) const;
+  /// Whether there is either.
+  bool has(int32_t id) const;
   /// Of an added token or of a piece; empty if there is neither.
   std::string_view nameOf(int32_t id) const;
 };

@@ -276,7 +276,8 @@ static_assert(sizeof(PairMerge) == 12);
 
 /// Pairs of characters. CharacterPairsHeader, mergeBegins, merges as of byte
 /// pairs, u32 units[4][], double arrays of the characters that are pieces, by
-/// their place in a word, u32 words[wordUnits].
+/// their place in a word, u32 words[wordUnits], then the marks that unknown
+/// characters have in front of them inside a word, and behind them at its end.
 inline constexpr uint32_t kCutCharacterPairs = 39;
 struct CharacterPairsHeader {
   uint32_t pieceCount;
@@ -287,7 +288,8 @@ struct CharacterPairsHeader {
   /// Of the first character, of one inside, of the only one, of the last one.
   uint32_t units[4];
   uint32_t wordUnits;
-  uint32_t reserved;
+  /// Of the marks.
+  uint16_t prefixBytes, suffixBytes;
   /// The piece of each byte of an unknown character; -1 for none.
   int32_t byteIds[256];
 };
@@ -358,9 +360,10 @@ struct TextsHeader {
 };
 static_assert(sizeof(TextsHeader) == 8);
 /// What a piece is in joined text: itself, nothing, the text of what is
-/// unknown, itself with U+2581 as it stands, or (from kJoinsAsByte on) a byte.
+/// unknown, itself with U+2581 as it stands, a piece without a text, where
+/// other ids without one are none, or (from kJoinsAsByte on) a byte.
 inline constexpr uint16_t kJoinsAsText = 0, kJoinsAsNothing = 1,
-                          kJoinsAsUnknown = 2, kJoinsAsIs = 3,
+                          kJoinsAsUnknown = 2, kJoinsAsIs = 3, kJoinsEmpty = 4,
                           kJoinsAsByte = 256;
 
 /// Joins as SentencePiece does; added tokens stand apart. JoinHeader, the table

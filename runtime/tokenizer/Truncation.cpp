@@ -31,8 +31,10 @@ static std::vector<TokenRange> cut(size_t count, size_t size,
                                    const Truncation &truncation) {
   if (size >= count)
     return {{0, count}};
+  // The library then has no part of the text in one window, and all of it in
+  // another, however long that is.
   if (size == 0)
-    return {{0, 0}};
+    return {{0, 0}, {0, count}};
   std::vector<TokenRange> windows;
   size_t step = size - truncation.stride;
   for (size_t done = 0;; done += step) {

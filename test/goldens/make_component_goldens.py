@@ -460,6 +460,16 @@ def windows(tokenizer, pair, truncation):
     return made
 
 
+def windows_without_room(tokenizer):
+    """Windows of pairs of which one text gets no room."""
+    for pair in ["the", "fox the"], ["fox the", "the"]:
+        for length in (3, 4, 5):
+            truncation = (length, 0, "longest_first", "right")
+            made = windows(tokenizer, pair, truncation)
+            if made and not {0, 1} <= {*made[0][3]}:
+                yield pair, truncation, made
+
+
 def write_windows(known, lines):
     found = []
     rng = random.Random(3)
@@ -476,6 +486,10 @@ def write_windows(known, lines):
                     cases.append([pair, truncation, made])
         cases.append([["", ""], None, windows(tokenizer, ["", ""], None)])
         state = json.loads(processor.__getstate__()) if processor else None
+        first = (state or {}).get("pair", [{}])[0]
+        # Where the second text is the first of a template, windows have another order.
+        if first.get("Sequence", {}).get("id") != "B":
+            cases += windows_without_room(tokenizer)
         found.append([name, state, cases])
     write("windows.json", found)
 
@@ -541,6 +555,7 @@ def special_cases():
         yield make(words("b"), n.Lowercase(), added=same), ["b<A>b", "<a>"]
     yield from trimmed_cases(words)
     yield from zero_cases(words)
+    yield from late_cases()
 
 
 def trimmed_cases(words):
@@ -573,6 +588,23 @@ def zero_cases(words):
     scored = [("[UNK]", 0.0), ("a", -1.5)]
     scored += [(f"<0x{byte:02X}>", -12.5) for byte in (0, 0xA9, 0xC3)]
     yield make(models.Unigram(scored, 0, byte_fallback=True)), lines
+
+
+def late_cases():
+    """Marks that are spelled as bytes, and a piece that is empty."""
+    ids = {"a": 0, "a</w>": 1, "##a</w>": 2}
+    spelled = {*"é#</w>".encode()}
+    ids |= {f"<0x{byte:02X}>": i + 3 for i, byte in enumerate(sorted(spelled))}
+    for marks in (
+        {"end_of_word_suffix": "</w>"},
+        {"continuing_subword_prefix": "##"},
+        {"end_of_word_suffix": "</w>", "continuing_subword_prefix": "##"},
+        {"end_of_word_suffix": "</z>"},
+    ):
+        yield make(models.BPE(ids, [], byte_fallback=True, **marks)), ["é", "aé", "éa", "éé", "aa"]
+    empty = {p: i for i, p in enumerate(["[UNK]", "a", "", "##b"])}
+    for decoder in None, decoders.WordPiece(), decoders.BPEDecoder("a"):
+        yield make(models.WordPiece(empty, unk_token="[UNK]"), decoder=decoder), ["ab", "a", "ba"]
 
 
 def write_cases():

@@ -280,6 +280,16 @@ Expected<std::string> buildCharacterPairs(const PairVocabulary &vocabulary,
       keys.push_back({piece, uint32_t(id)});
     header.wordUnits = appendKeys(std::move(keys), rest);
   }
+  if (vocabulary.fallsBackToBytes) {
+    for (const std::string &mark : {vocabulary.prefix, vocabulary.suffix})
+      if (mark.size() > std::numeric_limits<uint16_t>::max())
+        return makeError("'" + path + "' marks pieces with " +
+                         Twine(mark.size()) + " bytes (expected at most " +
+                         Twine(std::numeric_limits<uint16_t>::max()) + ")");
+    header.prefixBytes = uint16_t(vocabulary.prefix.size());
+    header.suffixBytes = uint16_t(vocabulary.suffix.size());
+    rest += vocabulary.prefix + vocabulary.suffix;
+  }
   return join(header, rest);
 }
 

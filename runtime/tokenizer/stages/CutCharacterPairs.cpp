@@ -31,13 +31,17 @@ private:
 
   bool isWhole() const;
   Symbols symbolsOf(std::string_view word) const;
-  bool addBytes(std::string_view character, Symbols &symbols) const;
+  bool addBytes(std::string_view character, size_t place,
+                Symbols &symbols) const;
 
   const format::CharacterPairsHeader *header = nullptr;
   PairMerges merges;
   /// By CharacterPlace.
   std::array<DoubleArray, 4> characters;
   DoubleArray words;
+  /// In front of the bytes of a character inside a word, and behind those of
+  /// the last one.
+  std::string_view prefix, suffix;
 };
 } // namespace
 
@@ -56,6 +60,8 @@ Result<CutCharacterPairs> CutCharacterPairs::parse(std::string_view table) {
     for (size_t place = 0; place < pairs.characters.size(); ++place)
       pairs.characters[place] = takeKeys(pairs.header->units[place]);
     pairs.words = takeKeys(pairs.header->wordUnits);
+    pairs.prefix = reader.takeBytes(pairs.header->prefixBytes);
+    pairs.suffix = reader.takeBytes(pairs.header->suffixBytes);
   }
   if (!reader.takeRest().empty() || !reader.isWhole() || !pairs.isWhole())
     return Status::error("is not a whole table of pairs");
@@ -68,17 +74,23 @@ bool CutCharacterPairs::isWhole() const {
                      [](int32_t id) { return id >= -1; });
 }
 
-/// Whether all bytes of a character are pieces.
-bool CutCharacterPairs::addBytes(std::string_view character,
+/// Whether all bytes of a character are pieces, and those of its marks: as in
+/// the library each takes room as a byte of the word does.
+bool CutCharacterPairs::addBytes(std::string_view character, size_t place,
                                  Symbols &symbols) const {
+  const std::string_view parts[] = {
+      place & format::kIsInside ? prefix : std::string_view(), character,
+      place & format::kIsLast ? suffix : std::string_view()};
   auto idOf = [&](char byte) {
     return header->byteIds[static_cast<unsigned char>(byte)];
   };
-  if (std::any_of(character.begin(), character.end(),
-                  [&](char byte) { return idOf(byte) < 0; }))
-    return false;
-  for (char byte : character)
-    PairMerges::add(idOf(byte), 1, symbols);
+  for (std::string_view part : parts)
+    if (std::any_of(part.begin(), part.end(),
+                    [&](char byte) { return idOf(byte) < 0; }))
+      return false;
+  for (std::string_view part : parts)
+    for (char byte : part)
+      PairMerges::add(idOf(byte), 1, symbols);
   return true;
 }
 
@@ -104,7 +116,7 @@ CutCharacterPairs::symbolsOf(std::string_view word) const {
       PairMerges::add(id, uint32_t(character.size()), symbols);
       continue;
     }
-    if (addBytes(character, symbols) || header->unknown < 0)
+    if (addBytes(character, place, symbols) || header->unknown < 0)
       continue;
     if (!(header->flags & format::kFusesUnknown))
       finishUnknown();
@@ -125,7 +137,8 @@ void CutCharacterPairs::cut(std::string_view word,
   merges.merge(symbols);
   uint32_t begin = 0;
   for (int32_t at = 0; at >= 0; at = symbols[at].next) {
-    uint32_t end = begin + symbols[at].length;
+    // Marks may be longer than the word.
+    uint32_t end = std::min(begin + symbols[at].length, uint32_t(word.size()));
     pieces.push_back({symbols[at].id, {begin, end}});
     begin = end;
   }

@@ -144,8 +144,7 @@ std::string JoinSteps::join(const std::vector<int32_t> &ids,
                             const TokenNames &names) const {
   Texts texts;
   for (int32_t id : ids)
-    if (names.pieces.has(id) && !names.pieces.text(id).empty() &&
-        !names.isSpecial(id))
+    if (names.pieces.hasPiece(id) && !names.isSpecial(id))
       texts.emplace_back(names.pieces.text(id));
   for (const Step &step : steps) {
     if (step.form.kind == format::kSpellBytes) {

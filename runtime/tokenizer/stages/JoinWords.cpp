@@ -22,9 +22,9 @@ public:
     std::string text;
     bool isFirst = true;
     for (int32_t id : ids) {
-      std::string_view piece = names.nameOf(id);
-      if (piece.empty() || names.isSpecial(id))
+      if (!names.has(id) || names.isSpecial(id))
         continue;
+      std::string_view piece = names.nameOf(id);
       if (isFirst)
         text += piece;
       else if (!mark.empty() && piece.substr(0, mark.size()) == mark)

@@ -124,10 +124,10 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
       into->push_back({int32_t(id), hasTypes ? uint32_t(item.type) : 0});
     }
   }
-  table.flags = (around.trimsRanges ? format::kTrimsRanges : 0) |
-                (around.sparesFirstSpace ? format::kSparesFirstSpace : 0) |
-                (joinsBytes(input.whole.get("decoder")) ? 0
-                                                        : format::kTrimsNames);
+  table.flags =
+      (around.trimsRanges ? format::kTrimsRanges : 0) |
+      (around.sparesFirstSpace ? format::kSparesFirstSpace : 0) |
+      (joinsBytes(input.whole.get("decoder")) ? 0 : format::kTrimsNames);
   return table;
 }
 
@@ -180,10 +180,22 @@ static json::Array listSpecialIds(const AddedTokenTable &added,
   return ids;
 }
 
+/// Whether an id without a text has a piece, which is empty.
+static bool isEmptyPiece(const json::Object &model, int64_t id) {
+  if (const json::Object *ids = model.getObject("vocab"))
+    return ids->getInteger("") == id;
+  const json::Array *list = model.getArray("vocab");
+  return list && id < int64_t(list->size());
+}
+
 /// The pieces of ids as they are joined.
-static std::string buildPieceTexts(ArrayRef<std::string> pieces) {
+static std::string buildPieceTexts(ArrayRef<std::string> pieces,
+                                   const json::Object &model) {
   SmallVector<StringRef> texts(pieces.begin(), pieces.end());
   SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
+  for (auto [id, text] : enumerate(texts))
+    if (text.empty() && isEmptyPiece(model, int64_t(id)))
+      joinings[id] = format::kJoinsEmpty;
   return buildTexts(texts, joinings);
 }
 
@@ -217,7 +229,8 @@ static Error addStages(const JsonTokenizerInput &input,
           addModel(modelPart, model, pieces, input.path, isOfBytes, stages))
     return error;
   stages.add(format::kTexts, format::kUsedToJoin,
-             joinsBytes(decoder) ? buildByteTexts(texts) : buildPieceTexts(texts));
+             joinsBytes(decoder) ? buildByteTexts(texts)
+                                 : buildPieceTexts(texts, model));
   if (decoder)
     return addDecoder({*decoder, "decoder"}, input.stripsText, stages);
   addPlainDecoder(stages);
