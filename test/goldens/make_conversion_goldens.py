@@ -3,7 +3,7 @@
 usage: make_conversion_goldens.py
 
 `pairs.model` is a model of merges with bytes. `classes.json` has a list of objects: a
-class, its model, where that stands in a folder, tokenizer_config.json, the ids of each of
+class, its model, where that stands in a folder, other files, the ids of each of
 `texts.json`, ids and types of pairs, and drawn ids with their text. The oracle is
 transformers, whose fast tokenizers convert the model.
 """
@@ -31,6 +31,9 @@ LINES = TEXTS + [
 ]
 FAIRSEQ, ROLES = "offset/fairseq.model", "offset/fairseq-roles.model"
 PAIRS = "converted/pairs.model"
+# Only there: a class that converts anew does not read it.
+WHOLE = {"tokenizer.json": {"added_tokens": []}}
+# The class, the model and its place, the rest of the configuration, and other files.
 CASES = [
     ("AlbertTokenizer", ROLES, "spiece.model", {}),
     ("AlbertTokenizer", FAIRSEQ, "spiece.model", {"do_lower_case": False, "keep_accents": True}),
@@ -59,6 +62,32 @@ CASES = [
     ("LlamaTokenizer", PAIRS, "tokenizer.model", {}),
     ("LlamaTokenizer", PAIRS, "tokenizer.model", {"legacy": False, "add_eos_token": True}),
     ("LlamaTokenizer", PAIRS, "tokenizer.model", {"add_prefix_space": False}),
+    ("LayoutXLMTokenizer", ROLES, "sentencepiece.bpe.model", {}),
+    ("MT5Tokenizer", "offset/pegasus.model", "spiece.model", {"legacy": None}),
+    ("T5Tokenizer", "offset/pegasus.model", "spiece.model", {"from_slow": True}, WHOLE),
+    (
+        "CodeLlamaTokenizer",
+        PAIRS,
+        "tokenizer.model",
+        {"add_prefix_space": False, "legacy": False, "add_bos_token": None},
+    ),
+    ("LlamaTokenizer", PAIRS, "tokenizer.model", {"add_prefix_space": None, "legacy": None}),
+    ("LlamaTokenizer", PAIRS, "tokenizer.model", {"from_slow": True}, WHOLE),
+    (
+        "LlamaTokenizer",
+        PAIRS,
+        "tokenizer.model",
+        {"from_slow": True, "add_prefix_space": True, "legacy": False},
+        WHOLE,
+    ),
+    # A token that is an object there does not count as special in the other file.
+    (
+        "LlamaTokenizer",
+        PAIRS,
+        "tokenizer.model",
+        {"pad_token": {"__type": "AddedToken", "content": "[MASK]", "normalized": True}},
+        {"added_tokens.json": {"[MASK]": 460}},
+    ),
 ]
 
 
@@ -84,11 +113,14 @@ def main():
     train()
     rng = random.Random(1)
     found = []
-    for name, model, place, config in CASES:
+    for name, model, place, config, *others in CASES:
         with tempfile.TemporaryDirectory() as scratch:
             shutil.copy(GOLDENS / model, pathlib.Path(scratch) / place)
             whole = {"tokenizer_class": name, **config}
-            (pathlib.Path(scratch) / "tokenizer_config.json").write_text(json.dumps(whole))
+            files = {"tokenizer_config.json": whole}
+            files |= others[0] if others else {}
+            for file, content in files.items():
+                (pathlib.Path(scratch) / file).write_text(json.dumps(content))
             tokenizer = AutoTokenizer.from_pretrained(scratch)
         assert tokenizer.is_fast
         size = len(tokenizer)
@@ -101,8 +133,8 @@ def main():
             {
                 "model": model,
                 "place": place,
-                "config": whole,
-                "ids": [tokenizer(line).input_ids for line in LINES],
+                "files": files,
+                "ids": [tokenizer.backend_tokenizer.encode(line).ids for line in LINES],
                 "pairs": pairs,
                 "decoded": [[ids, tokenizer.decode(ids, True)] for ids in drawn],
             }

@@ -185,20 +185,23 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   EXPECT_EQ(reasonOf(folder), "none");
   const std::string supported =
       " (supported: AlbertTokenizer, BartTokenizer, BarthezTokenizer, "
-      "BertTokenizer, BigBirdTokenizer, BlenderbotTokenizer, CLIPTokenizer, "
-      "CamembertTokenizer, "
+      "BertTokenizer, BigBirdTokenizer, BlenderbotSmallTokenizer, "
+      "BlenderbotTokenizer, BloomTokenizer, CLIPTokenizer, CamembertTokenizer, "
       "CodeGenTokenizer, CodeLlamaTokenizer, CohereTokenizer, "
-      "DebertaTokenizer, DebertaV2Tokenizer, "
-      "DistilBertTokenizer, ElectraTokenizer, "
-      "FNetTokenizer, GPT2Tokenizer, GPTNeoXTokenizer, GemmaTokenizer, "
-      "LEDTokenizer, "
-      "LlamaTokenizer, LongformerTokenizer, MBart50Tokenizer, "
-      "MBartTokenizer, MPNetTokenizer, MarianTokenizer, MobileBertTokenizer, "
-      "MvpTokenizer, NllbTokenizer, PegasusTokenizer, PreTrainedTokenizer, "
-      "Qwen2Tokenizer, ReformerTokenizer, RemBertTokenizer, "
-      "RobertaTokenizer, T5Tokenizer, "
-      "XGLMTokenizer, XLMRobertaTokenizer, XLNetTokenizer; "
-      "others with tokenizer.json, but for SeamlessM4TTokenizer)";
+      "ConvBertTokenizer, DPRContextEncoderTokenizer, "
+      "DPRQuestionEncoderTokenizer, DPRReaderTokenizer, DebertaTokenizer, "
+      "DebertaV2Tokenizer, DistilBertTokenizer, ElectraTokenizer, "
+      "FNetTokenizer, FunnelTokenizer, GPT2Tokenizer, GPTNeoXTokenizer, "
+      "GemmaTokenizer, HerbertTokenizer, LEDTokenizer, LayoutLMTokenizer, "
+      "LayoutLMv2Tokenizer, LayoutLMv3Tokenizer, LayoutXLMTokenizer, "
+      "LlamaTokenizer, LongformerTokenizer, LxmertTokenizer, MBart50Tokenizer, "
+      "MBartTokenizer, MPNetTokenizer, MT5Tokenizer, MarianTokenizer, "
+      "MobileBertTokenizer, MvpTokenizer, NllbTokenizer, NougatTokenizer, "
+      "OpenAIGPTTokenizer, PegasusTokenizer, PreTrainedTokenizer, "
+      "Qwen2Tokenizer, RealmTokenizer, ReformerTokenizer, RemBertTokenizer, "
+      "RetriBertTokenizer, RobertaTokenizer, SplinterTokenizer, "
+      "SqueezeBertTokenizer, T5Tokenizer, UdopTokenizer, XGLMTokenizer, "
+      "XLMRobertaTokenizer, XLNetTokenizer)";
   folder.write("config.json", R"({"tokenizer_class": "PhobertTokenizer"})");
   EXPECT_EQ(reasonOf(folder), "'config.json' has 'tokenizer_class' with the "
                               "value \"PhobertTokenizer\"" +
@@ -208,6 +211,19 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   EXPECT_EQ(reasonOf(folder), "'tokenizer_config.json' has 'tokenizer_class' "
                               "with the value \"CanineTokenizer\"" +
                                   supported);
+  // Those that take tokenizer.json for something else, or not at all.
+  folder.write("tokenizer.json",
+               readFile(HEDDLE_GOLDENS "/byte-level/tokenizer.json"));
+  for (const char *name :
+       {"CpmTokenizer", "RoFormerTokenizer", "SeamlessM4TTokenizer",
+        "WhisperTokenizer", "M2M100Tokenizer"}) {
+    folder.write("tokenizer_config.json",
+                 R"({"tokenizer_class": ")" + std::string(name) + "\"}");
+    EXPECT_EQ(reasonOf(folder),
+              "'tokenizer_config.json' has 'tokenizer_class' with the value "
+              "\"" +
+                  std::string(name) + "\"" + supported);
+  }
 }
 
 TEST(FolderTokenizer, FollowsTheClassNotTheModel) {

@@ -1,7 +1,7 @@
 //===- ByteLevelTests.cpp - Byte pairs beside transformers ----------------===//
 
 #include "TokenizerLoader.h"
-#include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
+#include "lib/Import/Tokenizers/Classes/ByteLevelTokenizer.h"
 #include "runtime/tokenizer/Utf8.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

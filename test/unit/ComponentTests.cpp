@@ -339,6 +339,9 @@ TEST_F(WordPieceFolder, OfVocabTxt) {
             (Ids{2, 18, 5, 11, 4, 3}));
   EXPECT_EQ(idsWith(R"({"tokenizer_class": "MPNetTokenizerFast"})", ""),
             (Ids{14, 5, 7, 5, 11, 1, 1, 1, 15}));
+  // Python ends a line at each of these.
+  folder.write("vocab.txt", "[PAD]\r[UNK]\r\n[CLS]\n[SEP]\r\r\ne\r##a");
+  EXPECT_EQ(idsWith("{}", "BertTokenizer"), (Ids{2, 5, 6, 5, 1, 7, 3}));
   folder.write("vocab.txt", "[PAD]\n\xFF\n");
   auto damaged = readFolderTokenizer(folder.path(), "BertTokenizer", 1);
   std::string sentence = llvm::toString(damaged.takeError());

@@ -37,11 +37,15 @@ TEST(ConvertedModels, AreThoseOfTransformers) {
   auto texts = readGolden("texts.json"), classes = readGolden("classes.json");
   for (const llvm::json::Value &value : *classes.getAsArray()) {
     const llvm::json::Object &golden = *value.getAsObject();
-    std::string config;
-    llvm::raw_string_ostream(config) << *golden.get("config");
-    SCOPED_TRACE(config);
     TemporaryFolder folder;
-    folder.write("tokenizer_config.json", config);
+    std::string all;
+    for (const auto &[file, content] : *golden.getObject("files")) {
+      std::string text;
+      llvm::raw_string_ostream(text) << content;
+      folder.write(file.str(), text);
+      all += text;
+    }
+    SCOPED_TRACE(all);
     folder.write(golden.getString("place")->str(),
                  readFile(kGoldens + golden.getString("model")->str()));
     auto imported = readFolderTokenizer(folder.path(), "", 1);

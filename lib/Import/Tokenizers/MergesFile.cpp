@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/MergesFile.h"
+#include "lib/Import/Tokenizers/PythonText.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,18 +20,6 @@ namespace heddle {
 /// What str.split and str.strip of Python take for white space, as far as it is
 /// ASCII: no piece that spells bytes has another.
 static constexpr StringLiteral kSpaces = " \t\n\v\f\r\x1C\x1D\x1E\x1F";
-
-/// The text as Python opens files: each end of a line is a newline.
-static std::string readText(StringRef bytes) {
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    bool isReturn = bytes[i] == '\r';
-    text += isReturn ? '\n' : bytes[i];
-    if (isReturn && i + 1 < bytes.size() && bytes[i + 1] == '\n')
-      ++i;
-  }
-  return text;
-}
 
 /// The lines that have merges.
 static SmallVector<StringRef> takeLines(StringRef text, MergeLines lines) {
@@ -54,7 +43,7 @@ Expected<json::Array> readMergesFile(const std::string &path,
   auto buffer = mapFile(path);
   if (!buffer)
     return buffer.takeError();
-  std::string text = readText((*buffer)->getBuffer());
+  std::string text = readPythonText((*buffer)->getBuffer());
   if (!json::isUTF8(text))
     return makeError("'" + path + "' is no UTF-8");
   json::Array merges;

@@ -18,6 +18,16 @@ namespace heddle {
 
 static constexpr StringLiteral kMark = "\xE2\x96\x81";
 
+bool addsPrefixSpace(const TokenizerFiles &files) {
+  bool isAnew = files.isTrue("from_slow") && files.has("tokenizer.json");
+  return files.isTrue("add_prefix_space", /*byDefault=*/!isAnew);
+}
+
+bool isLegacy(const TokenizerFiles &files) {
+  const json::Value *value = files.config.get("legacy");
+  return !value || value->getAsNull() || files.isTrue("legacy");
+}
+
 json::Object makeReplace(StringRef pattern, StringRef content) {
   return json::Object{{"type", "Replace"},
                       {"pattern", json::Object{{"String", pattern.str()}}},

@@ -10,7 +10,7 @@
 #ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_SENTENCEPIECECONVERSION_H
 #define HEDDLE_LIB_IMPORT_TOKENIZERS_SENTENCEPIECECONVERSION_H
 
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
@@ -38,6 +38,13 @@ struct SentencePieceConversion {
   /// The score is less of a piece that ends with a digit and a comma.
   void lowerNumbers();
 };
+
+/// Whether Llama and T5 put a space in front of a text that their models cut. A
+/// class that converts although there is tokenizer.json has it only if the
+/// configuration says so.
+bool addsPrefixSpace(const TokenizerFiles &files);
+/// Their field `legacy`, of which null is true.
+bool isLegacy(const TokenizerFiles &files);
 
 // Components.
 llvm::json::Object makeReplace(llvm::StringRef pattern,

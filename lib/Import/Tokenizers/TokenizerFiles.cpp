@@ -15,7 +15,7 @@
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -63,8 +63,15 @@ TokenizerFiles TokenizerFiles::withoutWhole() const {
   return others;
 }
 
-bool TokenizerFiles::isTrue(StringRef field) const {
-  return config.getBoolean(field).value_or(false);
+bool TokenizerFiles::isTrue(StringRef field, bool byDefault) const {
+  const json::Value *value = config.get(field);
+  if (!value)
+    return byDefault;
+  if (std::optional<StringRef> text = value->getAsString())
+    return !text->empty();
+  if (std::optional<double> number = value->getAsNumber())
+    return *number != 0;
+  return value->getAsBoolean().value_or(false);
 }
 
 std::optional<SpecialToken>
@@ -220,16 +227,33 @@ static Error readDecoder(const json::Object &decoder, StringRef path,
   return Error::success();
 }
 
+/// The tokens that are special for added_tokens.json. Python has made no tokens
+/// yet of the objects in tokenizer_config.json, so that these are not.
+static StringSet<> namesOfSpecial(const json::Object &config,
+                                  const json::Object &map) {
+  StringSet<> names;
+  auto add = [&](const json::Value &value, bool isOfMap) {
+    const json::Object *object = value.getAsObject();
+    if (std::optional<StringRef> text = value.getAsString())
+      names.insert(*text);
+    else if (object && isOfMap)
+      names.insert(object->getString("content").value_or(""));
+  };
+  for (StringRef field : kSpecialFields) {
+    const json::Value *value = map.get(field);
+    if (value || config.get(field))
+      add(value ? *value : *config.get(field), /*isOfMap=*/value);
+  }
+  for (const json::Object *object : {&config, &map})
+    if (const json::Array *list = object->getArray("additional_special_tokens"))
+      for (const json::Value &value : *list)
+        add(value, /*isOfMap=*/object == &map);
+  return names;
+}
+
 /// Reads `added_tokens.json`, a mapping from tokens to ids.
 static Error readAddedFile(const json::Object &ids, StringRef path,
-                           TokenizerFiles &files) {
-  StringMap<bool> special;
-  for (const auto &[field, token] : files.special)
-    if (token)
-      special[token->content] = true;
-  if (files.additional)
-    for (const SpecialToken &token : *files.additional)
-      special[token.content] = true;
+                           const StringSet<> &special, TokenizerFiles &files) {
   for (const std::string &token : keysOf(path)) {
     StringRef text = token;
     const json::Value &value = *ids.get(token);
@@ -240,7 +264,7 @@ static Error readAddedFile(const json::Object &ids, StringRef path,
                        formatJson(value));
     AddedTokenForm form;
     form.content = text.str();
-    form.isSpecial = special.count(text);
+    form.isSpecial = special.contains(text);
     form.isNormalized = !form.isSpecial;
     files.added[*id] = std::move(form);
   }
@@ -313,8 +337,8 @@ Expected<TokenizerFiles> readTokenizerFiles(StringRef folder) {
       return std::move(error);
     if (Error error = read("added_tokens.json", added))
       return std::move(error);
-    if (Error error =
-            readAddedFile(added, files.path("added_tokens.json"), files))
+    if (Error error = readAddedFile(added, files.path("added_tokens.json"),
+                                    namesOfSpecial(files.config, map), files))
       return std::move(error);
   }
   if (files.whole)

@@ -104,8 +104,8 @@ struct TokenizerFiles {
   std::string configPath() const { return path("tokenizer_config.json"); }
   /// The same folder without tokenizer.json.
   TokenizerFiles withoutWhole() const;
-  /// Whether a field of the configuration is true.
-  bool isTrue(llvm::StringRef field) const;
+  /// Whether Python takes a field of the configuration for true: null is not.
+  bool isTrue(llvm::StringRef field, bool byDefault = false) const;
   /// The special token of a field, `byDefault` if no file names it. If a file
   /// gives its text alone, the form is that of `byDefault`.
   std::optional<SpecialToken> find(llvm::StringRef field,

@@ -51,6 +51,18 @@ static const json::Value *findNonNull(const json::Object &object,
   return value && value->kind() != json::Value::Null ? value : nullptr;
 }
 
+/// Classes whose constructor says nothing of a space in front if no file does.
+static constexpr StringLiteral kClassesThatLeaveSpace[] = {
+    "LlamaTokenizer", "MT5Tokenizer", "T5Tokenizer"};
+
+/// Whether a ByteLevel adds the space that it says itself: null is no value
+/// that it could take.
+static bool leavesSpace(const TokenizerFiles &files) {
+  const json::Value *space = files.config.get("add_prefix_space");
+  return space ? space->kind() == json::Value::Null
+               : is_contained(kClassesThatLeaveSpace, files.className);
+}
+
 /// The pre-tokenizer. PreTrainedTokenizerFast overwrites what a ByteLevel says
 /// of a space in front, unless it is a part of a sequence.
 static Error addWholePreTokenizer(const TokenizerFiles &files,
@@ -58,7 +70,7 @@ static Error addWholePreTokenizer(const TokenizerFiles &files,
                                   StageList &stages) {
   json::Value changed = value;
   if (json::Object *object = changed.getAsObject();
-      object && object->getString("type") == "ByteLevel")
+      object && object->getString("type") == "ByteLevel" && !leavesSpace(files))
     (*object)["add_prefix_space"] = files.isTrue("add_prefix_space");
   return addPreTokenizer({changed, "pre_tokenizer"}, leavesBytes, stages);
 }

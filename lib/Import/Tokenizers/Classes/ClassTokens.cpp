@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
+#include "lib/Import/Tokenizers/Classes/ByteLevelTokenizer.h"
 #include "lib/Import/Tokenizers/AddedTokens.h"
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
 #include "lib/Import/Tokenizers/MergesFile.h"
 
@@ -28,6 +28,16 @@ static constexpr DefaultToken kBartTokens[] = {
     {"pad_token", "<pad>", Form::ObjectIfConverted},
     {"cls_token", "<s>", Form::ObjectIfConverted},
     {"mask_token", "<mask>", Form::Object, /*stripsLeft=*/true}};
+static constexpr DefaultToken kMvpTokens[] = {
+    {"bos_token", "<s>", Form::Object, false, Normalized::IfConverted},
+    {"eos_token", "</s>", Form::Object, false, Normalized::IfConverted},
+    {"unk_token", "<unk>", Form::Object, false, Normalized::IfConverted},
+    {"sep_token", "</s>", Form::Object, false, Normalized::IfConverted},
+    {"pad_token", "<pad>", Form::Object, false, Normalized::IfConverted},
+    {"cls_token", "<s>", Form::Object, false, Normalized::IfConverted},
+    {"mask_token", "<mask>", Form::Object, /*stripsLeft=*/true,
+     Normalized::IfConverted}};
+/// RoBERTa's, too.
 static constexpr DefaultToken kBlenderbotTokens[] = {
     {"bos_token", "<s>", Form::ObjectIfConverted},
     {"eos_token", "</s>", Form::ObjectIfConverted},
@@ -276,18 +286,20 @@ static Expected<json::Object> convertClip(const SlowTokenizer &slow) {
 // What classes overwrite
 //===----------------------------------------------------------------------===//
 
-/// BART's overwrites what a processor says of spaces in ranges.
-static Error overwriteTrimming(const TokenizerFiles &files,
-                               json::Object &whole) {
+void overwriteTrimming(const TokenizerFiles &files, json::Object &whole) {
   json::Object *processor = whole.getObject("post_processor");
   if (!processor)
-    return Error::success();
+    return;
   bool trims = files.config.getBoolean("trim_offsets").value_or(true);
   for (auto [field, value] :
        {std::pair("add_prefix_space", files.isTrue("add_prefix_space")),
         {"trim_offsets", trims}})
     if (processor->get(field))
       (*processor)[field] = value;
+}
+
+static Error overwriteOfBart(const TokenizerFiles &files, json::Object &whole) {
+  overwriteTrimming(files, whole);
   return Error::success();
 }
 
@@ -391,7 +403,23 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
                                                    int64_t vocabulary) {
   return readClass(
       files,
-      {kBartTokens, MergeLines::BehindFirst, convertBart, overwriteTrimming},
+      {kBartTokens, MergeLines::BehindFirst, convertBart, overwriteOfBart},
+      vocabulary);
+}
+
+Expected<ImportedTokenizer> readRobertaTokenizer(const TokenizerFiles &files,
+                                                 int64_t vocabulary) {
+  return readClass(files,
+                   {kBlenderbotTokens, MergeLines::BehindFirst, convertBart,
+                    overwriteOfBart},
+                   vocabulary);
+}
+
+Expected<ImportedTokenizer> readMvpTokenizer(const TokenizerFiles &files,
+                                             int64_t vocabulary) {
+  return readClass(
+      files,
+      {kMvpTokens, MergeLines::BehindFirst, convertBart, overwriteOfBart},
       vocabulary);
 }
 
@@ -399,7 +427,7 @@ Expected<ImportedTokenizer> readBlenderbotTokenizer(const TokenizerFiles &files,
                                                     int64_t vocabulary) {
   return readClass(files,
                    {kBlenderbotTokens, MergeLines::BehindFirst,
-                    convertBlenderbot, overwriteTrimming},
+                    convertBlenderbot, overwriteOfBart},
                    vocabulary);
 }
 
@@ -436,15 +464,6 @@ Expected<ImportedTokenizer> readClipTokenizer(const TokenizerFiles &files,
                    {kClipTokens, MergeLines::OfClip, convertClip,
                     overwriteDecoder, /*stripsText=*/true},
                    vocabulary);
-}
-
-Expected<ImportedTokenizer> readWholeTokenizer(const TokenizerFiles &files,
-                                               int64_t vocabulary) {
-  if (!files.whole)
-    return ImportedTokenizer();
-  return readJsonTokenizer({files, *files.whole, files.path("tokenizer.json"),
-                            vocabulary, listSpecial(files, {}),
-                            files.wholeAdded});
 }
 
 } // namespace heddle

@@ -1,7 +1,7 @@
 //===- NllbTokenizer.h - The tokenizer of NLLB ------------------*- C++ -*-===//
 
-#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_NLLBTOKENIZER_H
-#define HEDDLE_LIB_IMPORT_TOKENIZERS_NLLBTOKENIZER_H
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_NLLBTOKENIZER_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_NLLBTOKENIZER_H
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
@@ -16,4 +16,4 @@ llvm::Expected<ImportedTokenizer> readNllbTokenizer(const TokenizerFiles &files,
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_NLLBTOKENIZER_H
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_NLLBTOKENIZER_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/NllbTokenizer.h"
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/NllbTokenizer.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/SentencePieceConversion.h"
 
 using namespace llvm;
@@ -15,7 +15,7 @@ using namespace llvm;
 namespace heddle {
 
 static constexpr StringLiteral kLanguages[] = {
-#include "lib/Import/Tokenizers/NllbLanguages.inc"
+#include "lib/Import/Tokenizers/Classes/NllbLanguages.inc"
 };
 
 static constexpr DefaultToken kTokens[] = {

@@ -1,7 +1,7 @@
 //===- ClassTokens.h - Special tokens of a tokenizer's class ----*- C++ -*-===//
 
-#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSTOKENS_H
-#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSTOKENS_H
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_CLASSTOKENS_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_CLASSTOKENS_H
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -47,4 +47,4 @@ llvm::json::Object buildTemplate(llvm::ArrayRef<ClassItem> single,
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSTOKENS_H
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_CLASSTOKENS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/OffsetTokenizers.h"
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/OffsetTokenizers.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/SentencePieceConversion.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"

@@ -1,7 +1,7 @@
 //===- LanguageModelTokenizers.h - Tokenizers of Llama and kin --*- C++ -*-===//
 
-#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_LANGUAGEMODELTOKENIZERS_H
-#define HEDDLE_LIB_IMPORT_TOKENIZERS_LANGUAGEMODELTOKENIZERS_H
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_LANGUAGEMODELTOKENIZERS_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_LANGUAGEMODELTOKENIZERS_H
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
@@ -24,4 +24,4 @@ readGptNeoxTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_LANGUAGEMODELTOKENIZERS_H
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_LANGUAGEMODELTOKENIZERS_H

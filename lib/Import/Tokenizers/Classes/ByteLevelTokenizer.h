@@ -6,17 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_BYTELEVELTOKENIZER_H
-#define HEDDLE_LIB_IMPORT_TOKENIZERS_BYTELEVELTOKENIZER_H
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_BYTELEVELTOKENIZER_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_BYTELEVELTOKENIZER_H
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 
 namespace heddle {
 
-/// BART's and RoBERTa's.
+/// BART's and LED's.
 llvm::Expected<ImportedTokenizer>
 readByteLevelTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// RoBERTa's and Longformer's: <mask> is found in front of the normalizer.
+llvm::Expected<ImportedTokenizer>
+readRobertaTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+
+/// MVP's: all special tokens are found in front of the normalizer.
+llvm::Expected<ImportedTokenizer> readMvpTokenizer(const TokenizerFiles &files,
+                                                   int64_t vocabulary);
 
 /// The one of Blenderbot: nothing in front of a text.
 llvm::Expected<ImportedTokenizer>
@@ -42,11 +50,10 @@ readQwen2Tokenizer(const TokenizerFiles &files, int64_t vocabulary);
 llvm::Expected<ImportedTokenizer> readClipTokenizer(const TokenizerFiles &files,
                                                     int64_t vocabulary);
 
-/// The tokenizer of `tokenizer.json` as it stands there, of any kind; a folder
-/// without the file has none.
-llvm::Expected<ImportedTokenizer>
-readWholeTokenizer(const TokenizerFiles &files, int64_t vocabulary);
+/// Overwrites what the processor of tokenizer.json says of spaces in ranges, as
+/// BART's constructor does.
+void overwriteTrimming(const TokenizerFiles &files, llvm::json::Object &whole);
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_BYTELEVELTOKENIZER_H
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_BYTELEVELTOKENIZER_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/LanguageModelTokenizers.h"
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/LanguageModelTokenizers.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/SentencePieceConversion.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -42,11 +42,8 @@ static constexpr DefaultToken kGptNeoxTokens[] = {
 /// What the flags put around texts.
 static json::Object makeTemplate(const TokenizerFiles &files,
                                  const LanguageModelClass &traits) {
-  auto flag = [&](StringRef field, bool byDefault) {
-    return files.config.getBoolean(field).value_or(byDefault);
-  };
-  bool addsBos = flag("add_bos_token", traits.addsBos),
-       addsEos = flag("add_eos_token", false);
+  bool addsBos = files.isTrue("add_bos_token", traits.addsBos),
+       addsEos = files.isTrue("add_eos_token");
   auto around = [&](StringRef text, int64_t type) {
     std::vector<ClassItem> items = {{text.str(), type}};
     if (addsBos)
@@ -86,10 +83,10 @@ static void convertLlama(const TokenizerFiles &files,
   }
   to.unknown = 0;
   to.fallsBackToBytes = true;
-  auto flag = [&](StringRef field) {
-    return files.config.getBoolean(field).value_or(true);
-  };
-  bool isLegacy = flag("legacy"), addsSpace = flag("add_prefix_space");
+  // CodeLlama's slow class knows neither field.
+  bool isFixed = files.className == "CodeLlamaTokenizer",
+       isOld = isFixed || isLegacy(files),
+       addsSpace = isFixed || addsPrefixSpace(files);
   json::Array parts;
   if (addsSpace)
     parts.push_back(json::Object{{"type", "Prepend"}, {"prepend", kMark}});
@@ -97,10 +94,10 @@ static void convertLlama(const TokenizerFiles &files,
   json::Object marks = makeMetaspace(addsSpace ? "first" : "never");
   marks["split"] = false;
   to.normalizer =
-      isLegacy ? json::Value(makeSequence("normalizers", std::move(parts)))
-               : json::Value(nullptr);
+      isOld ? json::Value(makeSequence("normalizers", std::move(parts)))
+            : json::Value(nullptr);
   to.preTokenizer =
-      isLegacy ? json::Value(nullptr) : json::Value(std::move(marks));
+      isOld ? json::Value(nullptr) : json::Value(std::move(marks));
   json::Array steps{makeReplace(kMark, " "),
                     json::Object{{"type", "ByteFallback"}},
                     json::Object{{"type", "Fuse"}}};

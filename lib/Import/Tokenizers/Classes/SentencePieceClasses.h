@@ -1,7 +1,7 @@
 //===- SentencePieceClasses.h - Classes with a *.spm ------------*- C++ -*-===//
 
-#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_SENTENCEPIECECLASSES_H
-#define HEDDLE_LIB_IMPORT_TOKENIZERS_SENTENCEPIECECLASSES_H
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_SENTENCEPIECECLASSES_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_SENTENCEPIECECLASSES_H
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
@@ -16,4 +16,4 @@ readSentencePieceClass(const TokenizerFiles &files, int64_t vocabulary);
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_SENTENCEPIECECLASSES_H
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_SENTENCEPIECECLASSES_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/Tokenizers/SentencePieceClasses.h"
-#include "lib/Import/Tokenizers/ClassTokens.h"
+#include "lib/Import/Tokenizers/Classes/SentencePieceClasses.h"
+#include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/SentencePieceConversion.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -36,6 +36,15 @@ static constexpr DefaultToken kRemBertTokens[] = {
     {"unk_token", "[UNK]"},
     {"sep_token", "[SEP]"},
     {"pad_token", "[PAD]"},
+    {"cls_token", "[CLS]"},
+    {"mask_token", "[MASK]", Form::Object, true, Normalized::IfConverted}};
+/// Of the fast class, which has other texts than the slow one.
+static constexpr DefaultToken kFastRemBertTokens[] = {
+    {"bos_token", "[CLS]"},
+    {"eos_token", "[SEP]"},
+    {"unk_token", "<unk>"},
+    {"sep_token", "[SEP]"},
+    {"pad_token", "<pad>"},
     {"cls_token", "[CLS]"},
     {"mask_token", "[MASK]", Form::Object, true, Normalized::IfConverted}};
 static constexpr DefaultToken kFNetTokens[] = {
@@ -94,7 +103,7 @@ struct Source {
   const SentencePieceModel &model;
 
   bool flag(StringRef field, bool byDefault) const {
-    return files.config.getBoolean(field).value_or(byDefault);
+    return files.isTrue(field, byDefault);
   }
 };
 using Target = SentencePieceConversion;
@@ -107,6 +116,8 @@ struct SentencePieceClass {
   /// Additional special tokens if no file says some.
   std::vector<SpecialToken> (*additional)(const TokenizerFiles &files) =
       nullptr;
+  /// Special tokens of a folder with tokenizer.json, if they are others.
+  ArrayRef<DefaultToken> besideWhole = {};
 };
 } // namespace
 
@@ -234,9 +245,9 @@ static std::string nameExtraId(int64_t i) {
 static void convertT5(const Source &from, Target &to) {
   for (int64_t i = countExtraIds(from.files); i-- > 0;)
     to.pieces.emplace_back(nameExtraId(i), 0);
-  StringRef scheme = !from.flag("add_prefix_space", true) ? "never"
-                     : from.flag("legacy", true)          ? "always"
-                                                          : "first";
+  StringRef scheme = !addsPrefixSpace(from.files) ? "never"
+                     : isLegacy(from.files)       ? "always"
+                                                  : "first";
   to.preTokenizer = makeMetaspace(scheme);
   to.decoder = makeMetaspace(scheme);
   to.postProcessor =
@@ -289,8 +300,11 @@ static const SentencePieceClass kClasses[] = {
      listTexts<kNoStart, kNoEnd, kNoUnknown>},
     {"DebertaV2Tokenizer", "spm.model", kDebertaTokens, convertDebertaV2},
     {"FNetTokenizer", kPieceFile, kFNetTokens, convertFNet},
+    {"LayoutXLMTokenizer", kFairseqFile, kXlmRobertaTokens, convertXlmRoberta},
+    {"MT5Tokenizer", kPieceFile, kT5Tokens, convertT5, listExtraIds},
     {"ReformerTokenizer", kPieceFile, kReformerTokens, convertPlain},
-    {"RemBertTokenizer", "sentencepiece.model", kRemBertTokens, convertRemBert},
+    {"RemBertTokenizer", "sentencepiece.model", kRemBertTokens, convertRemBert,
+     nullptr, kFastRemBertTokens},
     {"T5Tokenizer", kPieceFile, kT5Tokens, convertT5, listExtraIds},
     {"XGLMTokenizer", kFairseqFile, kXglmTokens, convertXglm, listMadeUpWords},
     {"XLMRobertaTokenizer", kFairseqFile, kXlmRobertaTokens, convertXlmRoberta},
@@ -309,21 +323,19 @@ Expected<ImportedTokenizer> readSentencePieceClass(const TokenizerFiles &files,
       });
   // T5 converts the model anew if the field is there.
   const json::Value *space = files.config.get("add_prefix_space");
-  if (known.name == "T5Tokenizer" && files.whole && space &&
+  if (known.convert == convertT5 && files.whole && space &&
       space->kind() != json::Value::Null) {
     if (!files.has(known.file))
       return refuseTokenizerField(files.configPath(), "add_prefix_space",
                                   *space, "null, without 'spiece.model'");
     return readSentencePieceClass(files.withoutWhole(), vocabulary);
   }
-  std::vector<SpecialToken> special;
-  if (known.additional) {
-    TokenizerFiles others = files;
+  TokenizerFiles others = files;
+  if (known.additional)
     others.additional = known.additional(files);
-    special = listSpecial(others, known.tokens);
-  } else {
-    special = listSpecial(files, known.tokens);
-  }
+  bool isBeside = !known.besideWhole.empty() && files.has("tokenizer.json");
+  std::vector<SpecialToken> special =
+      listSpecial(others, isBeside ? known.besideWhole : known.tokens);
   auto convert = [&](const SentencePieceModel &model,
                      SentencePieceConversion &to) {
     known.convert({files, model}, to);

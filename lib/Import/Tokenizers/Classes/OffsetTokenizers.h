@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_OFFSETTOKENIZERS_H
-#define HEDDLE_LIB_IMPORT_TOKENIZERS_OFFSETTOKENIZERS_H
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_OFFSETTOKENIZERS_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_OFFSETTOKENIZERS_H
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
@@ -25,4 +25,4 @@ readPegasusTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_OFFSETTOKENIZERS_H
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_CLASSES_OFFSETTOKENIZERS_H
