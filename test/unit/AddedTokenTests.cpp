@@ -275,8 +275,9 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
             "(supported: null)");
   EXPECT_EQ(with("normalizer", R"({"type": "Sequence", "normalizers":
                                   [{"type": "NFC"}, {"type": "New"}]})")
-                .substr(0, 50),
-            "'tokenizer.json' has 'normalizer.normalizers[1]' w");
+                .substr(0, 73),
+            "'tokenizer.json' has 'normalizer.normalizers[1].type' with the "
+            "value \"New");
   auto parts = [](const std::string &split, const std::string &byteLevel) {
     return R"({"type": "Sequence", "pretokenizers": [{"type": "Split", )" +
            split + R"(}, {"type": "ByteLevel", )" + byteLevel + "}]}";
@@ -284,18 +285,23 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
   const std::string isolated =
                         R"("pattern": {"Regex": "a"}, "behavior": "Isolated")",
                     plain = R"("use_regex": false, "add_prefix_space": false)";
-  EXPECT_EQ(with("pre_tokenizer", parts(isolated, plain)), "");
+  EXPECT_EQ(
+      with("pre_tokenizer", parts(isolated + R"(, "invert": false)", plain)),
+      "");
   EXPECT_EQ(with("pre_tokenizer", parts(isolated + R"(, "invert": true)",
                                         R"("use_regex": false)")),
             "");
+  EXPECT_EQ(with("pre_tokenizer", parts(isolated, plain)),
+            "'tokenizer.json' has 'pre_tokenizer.pretokenizers[0].invert' with "
+            "the value null (supported: true, false)");
   EXPECT_EQ(
       with("pre_tokenizer",
            parts(R"("pattern": {"Regex": "a"}, "behavior": "Odd")", plain)),
       "'tokenizer.json' has 'pre_tokenizer.pretokenizers[0].behavior' with the "
       "value \"Odd\" (supported: Isolated, Removed, MergedWithPrevious, "
       "MergedWithNext, Contiguous)");
-  const std::string looks =
-      R"~("pattern": {"Regex": "a(?=bc)"}, "behavior": "Isolated")~";
+  const std::string looks = R"~("pattern": {"Regex": "a(?=bc)"},
+                                 "behavior": "Isolated", "invert": false)~";
   EXPECT_EQ(with("pre_tokenizer", parts(looks, plain)),
             "'tokenizer.json' has a Split that is not supported: the pattern "
             "'a(?=bc)' has a look at more than one character at offset 1");
@@ -376,7 +382,8 @@ TEST(FolderTokenizer, TakesTokenizerJsonInPlaceOfTheModel) {
              {"normalizer", "null"},
              {"normalizer", R"({"type": "NFKC"})"},
              {"pre_tokenizer", R"({"type": "WhitespaceSplit"})"},
-             {"decoder", R"({"type": "WordPiece"})"},
+             {"decoder",
+              R"({"type": "WordPiece", "prefix": "##", "cleanup": true})"},
              {"model.byte_fallback", "true"},
              {"model.vocab.20.0", "\"foo\""},
              {"truncation", R"({"max_length": 4})"}})

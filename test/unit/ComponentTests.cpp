@@ -206,15 +206,15 @@ TEST(PostProcessors, ThatAreNotSupportedAreRefused) {
     return imported->manifest.getString("reason").value_or("").str();
   };
   EXPECT_EQ(reasonOf(R"({"type": "Odd"})"),
-            "'tokenizer.json' has 'post_processor' with the value "
-            "{\"type\":\"Odd\"} (supported: ByteLevel, TemplateProcessing, "
+            "'tokenizer.json' has 'post_processor.type' with the value "
+            "\"Odd\" (supported: ByteLevel, TemplateProcessing, "
             "BertProcessing, RobertaProcessing, or a sequence of ByteLevel and "
             "one of the others)");
   EXPECT_EQ(reasonOf(R"({"type": "Sequence", "processors": [
               {"type": "BertProcessing", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]},
               {"type": "BertProcessing"}]})")
-                .substr(0, 53),
-            "'tokenizer.json' has 'post_processor.processors[1]' w");
+                .substr(0, 57),
+            "'tokenizer.json' has 'post_processor.processors[1].type' ");
   EXPECT_EQ(reasonOf(R"({"type": "BertProcessing", "cls": ["[CLS]", -2]})"),
             "'tokenizer.json' has 'post_processor.cls' with the value "
             "[\"[CLS]\",-2] (supported: a token and its id)");
@@ -355,6 +355,7 @@ TEST_F(WordPieceFolder, OfTokenizerJsonWithAnotherNormalizer) {
       "clean_text": true, "handle_chinese_chars": false, "strip_accents": null},
     "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": null,
     "post_processor": null, "model": {"type": "WordPiece", "unk_token": "[UNK]",
+      "max_input_chars_per_word": 100, "continuing_subword_prefix": "##",
       "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4,
                 "x": 6, "y": 10, "z": 12, "e": 5, "##a": 7, "\u00c9": 8,
                 "##A": 9, "\u4e00": 11, "##\u4e00": 13}}})");

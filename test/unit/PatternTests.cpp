@@ -10,6 +10,7 @@
 #include "lib/Import/Tokenizers/Patterns/PatternTable.h"
 #include "lib/Weights/Json.h"
 #include "runtime/tokenizer/TextPattern.h"
+#include "runtime/tokenizer/Utf8.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
 
@@ -152,6 +153,23 @@ TEST(PatternTest, TextMatchesItself) {
   EXPECT_EQ(match.begin, 1u);
   EXPECT_EQ(match.end, 6u);
   EXPECT_EQ(text.find("a+(e", 0).begin, 4u);
+}
+
+TEST(PatternTest, LongPatternsAreRefused) {
+  auto endOf = [](const std::string &pattern) {
+    auto table = buildPatternTable(pattern);
+    std::string sentence = table ? "a table" : toString(table.takeError());
+    return sentence.substr(sentence.find("' has ") + 6);
+  };
+  std::string letters;
+  for (unsigned c = 0x4E00; c < 0x4E00 + 256; ++c) {
+    letters += letters.empty() ? "" : "|";
+    appendUtf8(c, letters);
+  }
+  EXPECT_EQ(endOf(letters), "more than 255 classes of characters at offset 0");
+  EXPECT_EQ(endOf("(?:(?:(?:abc){1000}){1000}){1000}"),
+            "more repetitions than an automaton has room for, the first at "
+            "offset 0");
 }
 
 TEST(PatternTest, DamagedTablesAreRefused) {

@@ -155,13 +155,13 @@ TEST(Tokenizer, MarianMtRefusesWrongNumbers) {
   };
   EXPECT_EQ(read(R"({"</s>": 0, "<unk>": 1, "far": 99999})"),
             "' numbers the piece 'far' with 99999 (expected a number below "
-            "4099)");
+            "4099, 4096 more than there are pieces)");
   EXPECT_EQ(read(R"({"</s>": 0, "<unk>": 0})"),
             "' gives the id 0 to two pieces");
   EXPECT_EQ(read(R"({"</s>": 0})"), "' has no piece '<unk>'");
   EXPECT_EQ(read(R"({"</s>": "0"})"),
             "' numbers the piece '</s>' with \"0\" (expected a number below "
-            "4097)");
+            "4097, 4096 more than there are pieces)");
 }
 
 TEST(Tokenizer, CharacterTablesFitTheVocabulary) {

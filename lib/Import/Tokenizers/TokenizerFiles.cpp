@@ -106,6 +106,25 @@ void appendOthers(const TokenizerFiles &files,
     appendSpecial(token, list);
 }
 
+/// Fails if a flag of an added token is none. In tokenizer.json all must be
+/// there, and elsewhere `normalized` may be null.
+static Error checkFlags(const json::Object &token, StringRef content,
+                        StringRef path) {
+  bool isWhole = path.ends_with("tokenizer.json");
+  for (StringRef name :
+       {"single_word", "lstrip", "rstrip", "normalized", "special"}) {
+    const json::Value *value = token.get(name);
+    bool isOpen = value ? name == "normalized" && value->getAsNull() : true;
+    if ((value && value->getAsBoolean()) || (isOpen && !isWhole))
+      continue;
+    return makeError("'" + path + "' has '" + name + "' of the added token '" +
+                     content + "' with the value " +
+                     formatJson(value ? *value : json::Value(nullptr)) +
+                     " (expected true, false)");
+  }
+  return Error::success();
+}
+
 /// The token that an object with "content" describes.
 static Expected<AddedTokenForm> readForm(const json::Object &token,
                                          StringRef path) {
@@ -114,6 +133,8 @@ static Expected<AddedTokenForm> readForm(const json::Object &token,
     return makeError("'" + path + "' has an added token without 'content'");
   if (!json::isUTF8(*content) || content->contains('\0'))
     return makeError("'" + path + "' has an added token that is no text");
+  if (Error error = checkFlags(token, *content, path))
+    return std::move(error);
   auto flag = [&](StringRef name, bool byDefault) {
     return token.getBoolean(name).value_or(byDefault);
   };
@@ -274,7 +295,11 @@ static Error readAddedFile(const json::Object &ids, StringRef path,
 /// Reads the added tokens of tokenizer.json, which has them in order.
 static Error readWholeAdded(const json::Object &whole, StringRef path,
                             bool counts, TokenizerFiles &files) {
-  const json::Array *tokens = whole.getArray("added_tokens");
+  const json::Value *list = whole.get("added_tokens");
+  const json::Array *tokens = list ? list->getAsArray() : nullptr;
+  if (list && !tokens)
+    return makeError("'" + path + "' has 'added_tokens' with the value " +
+                     formatJson(*list) + " (expected a list)");
   for (const json::Value &value : tokens ? *tokens : json::Array()) {
     const json::Object *object = value.getAsObject();
     std::optional<int64_t> id =

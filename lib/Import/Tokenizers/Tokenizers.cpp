@@ -91,7 +91,9 @@ Expected<std::vector<std::string>> numberPieces(const json::Object &ids,
     if (!id || *id < 0 || *id >= limit)
       return makeError("'" + path + "' numbers the piece '" + text + "' with " +
                        formatJson(value) + " (expected a number below " +
-                       Twine(limit) + ")");
+                       Twine(limit) +
+                       (limit == size ? ", the size of the model's vocabulary)"
+                                      : ", 4096 more than there are pieces)"));
     if (size_t(*id) >= pieces.size())
       pieces.resize(*id + 1);
     // Whisper's has one, which no text is cut into.

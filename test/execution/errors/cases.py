@@ -53,6 +53,22 @@ case("a Marian folder with two models", "heddle-compile marian -o out",
      "'marian' has more than one model*.bin: *",
      "cp marian/model* marian/model.other.bin; rm marian/config.yml")
 
+# --- Tokenizers -------------------------------------------------------------
+
+for what, text, sentence in [
+    ("a truncated tokenizer", '{"model": ', "*'bart/tokenizer.json'*"),
+    ("a tokenizer without a model", "{}",
+     "'bart/tokenizer.json' has no model"),
+    ("a tokenizer without a vocabulary", '{"model": {"type": "BPE"}}',
+     "'bart/tokenizer.json' has a model without 'vocab'"),
+    ("a score that is none",
+     '{"model": {"type": "Unigram", "vocab": [["a", "b"]]}}',
+     "'bart/tokenizer.json' has the piece [\"a\",\"b\"] *"),
+    ("an added token that is none", '{"added_tokens": [{"id": 0}]}',
+     "'bart/tokenizer.json' has an added token without 'content'"),
+]:
+    case(what, COMPILE, sentence, f"echo '{text}' >bart/tokenizer.json")
+
 # --- Configurations ---------------------------------------------------------
 
 for what, text, sentence in [

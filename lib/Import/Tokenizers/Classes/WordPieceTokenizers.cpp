@@ -55,6 +55,9 @@ struct WordPieceClass {
 };
 } // namespace
 
+/// In front of a piece that is no start of a word.
+static constexpr StringLiteral kMark = "##";
+
 static constexpr StringLiteral kSplinter = "SplinterTokenizer";
 
 static const WordPieceClass kClasses[] = {
@@ -130,6 +133,7 @@ static Expected<json::Object> convertVocabulary(const TokenizerFiles &files,
   };
   json::Object normalizer = normalizerOf(files);
   normalizer["type"] = "BertNormalizer";
+  normalizer["clean_text"] = true;
   ClassItem first{tokenOf("cls_token"), traits.firstType},
       last{tokenOf("sep_token")}, end{last.text, 1};
   std::vector<ClassItem> single{first, {kTextA.str()}, last}, pair = single;
@@ -138,11 +142,15 @@ static Expected<json::Object> convertVocabulary(const TokenizerFiles &files,
   return json::Object{
       {"model", json::Object{{"type", "WordPiece"},
                              {"vocab", std::move(*ids)},
-                             {"unk_token", tokenOf("unk_token")}}},
+                             {"unk_token", tokenOf("unk_token")},
+                             {"continuing_subword_prefix", kMark},
+                             {"max_input_chars_per_word", 100}}},
       {"normalizer", std::move(normalizer)},
       {"pre_tokenizer", json::Object{{"type", "BertPreTokenizer"}}},
       {"post_processor", buildTemplate(single, pair)},
-      {"decoder", json::Object{{"type", "WordPiece"}, {"prefix", "##"}}}};
+      {"decoder", json::Object{{"type", "WordPiece"},
+                               {"prefix", kMark},
+                               {"cleanup", true}}}};
 }
 
 /// The token of Splinter that stands for a question is an additional one, which

@@ -24,31 +24,43 @@ const json::Value *Component::any(StringRef name) {
   return found && found->kind() != json::Value::Null ? found : nullptr;
 }
 
-bool Component::boolean(StringRef name, bool byDefault) {
+/// What a field has, as far as it is of the right kind; whether it is.
+template <typename Value>
+static Value valueOf(std::optional<Value> found, bool isThere,
+                     std::optional<Value> byDefault, bool &isRight) {
+  isRight = isThere ? found.has_value() : byDefault.has_value();
+  return found ? *found : byDefault.value_or(Value());
+}
+
+bool Component::boolean(StringRef name, std::optional<bool> byDefault) {
   const json::Value *found = any(name);
-  if (!found)
-    return byDefault;
-  if (!found->getAsBoolean() && !wrong)
+  bool isRight;
+  bool value = valueOf(found ? found->getAsBoolean() : std::nullopt, found,
+                       byDefault, isRight);
+  if (!isRight && !wrong)
     wrong = {name.str(), "true, false"};
-  return found->getAsBoolean().value_or(byDefault);
+  return value;
 }
 
-std::string Component::text(StringRef name, StringRef byDefault) {
+std::string Component::text(StringRef name,
+                            std::optional<StringRef> byDefault) {
   const json::Value *found = any(name);
-  if (!found)
-    return byDefault.str();
-  if (!found->getAsString() && !wrong)
+  bool isRight;
+  StringRef value = valueOf(found ? found->getAsString() : std::nullopt, found,
+                            byDefault, isRight);
+  if (!isRight && !wrong)
     wrong = {name.str(), "a text"};
-  return found->getAsString().value_or(byDefault).str();
+  return value.str();
 }
 
-int64_t Component::number(StringRef name, int64_t byDefault) {
+int64_t Component::number(StringRef name, std::optional<int64_t> byDefault) {
   const json::Value *found = any(name);
-  if (!found)
-    return byDefault;
-  if (!found->getAsInteger() && !wrong)
+  bool isRight;
+  int64_t value = valueOf(found ? found->getAsInteger() : std::nullopt, found,
+                          byDefault, isRight);
+  if (!isRight && !wrong)
     wrong = {name.str(), "a number"};
-  return found->getAsInteger().value_or(byDefault);
+  return value;
 }
 
 size_t Component::count(StringRef list) {
@@ -64,7 +76,8 @@ Error Component::forEach(StringRef list, function_ref<Error(Component)> read) {
     return refuse("an object with a list '" + list + "'");
   for (auto [index, part] : enumerate(*parts))
     if (Error error =
-            read({part, (field + "." + list + "[" + Twine(index) + "]").str()}))
+            read({part, (field + "." + list + "[" + Twine(index) + "]").str(),
+                  file}))
       return error;
   return Error::success();
 }
@@ -87,15 +100,29 @@ Error Component::finish() {
 }
 
 Error Component::refuse(const Twine &supported) const {
-  return refuseTokenizerField("tokenizer.json", field, value, supported);
+  return refuseTokenizerField(file, field, value, supported);
 }
 
 Error Component::refuse(StringRef name, const Twine &supported) const {
   const json::Object *object = value.getAsObject();
   const json::Value *content = object ? object->get(name) : nullptr;
-  return refuseTokenizerField("tokenizer.json", field + "." + name,
+  return refuseTokenizerField(file, field + "." + name,
                               content ? *content : json::Value(nullptr),
                               supported);
+}
+
+Error Component::refuseType(const Twine &supported) const {
+  const json::Object *object = value.getAsObject();
+  return object && object->get("type") ? refuse("type", supported)
+                                       : refuse(supported);
+}
+
+Error Component::refusePiece(StringRef name, StringRef piece) const {
+  // Other files have no fields.
+  if (file == kWholeFile)
+    return refuse(name, "a piece of the vocabulary");
+  return make_error<UnsupportedTokenizer>(
+      ("'" + file + "' has no piece '" + piece + "'").str());
 }
 
 } // namespace heddle

@@ -16,18 +16,25 @@ namespace heddle {
 
 class Component {
 public:
-  /// `field` is where it stands: "normalizer.normalizers[1]".
-  Component(const llvm::json::Value &value, std::string field)
-      : value(value), field(std::move(field)) {}
+  static constexpr llvm::StringLiteral kWholeFile = "tokenizer.json";
+
+  /// `field` is where it stands: "normalizer.normalizers[1]"; `file` is the
+  /// name of the file that it was made of, for errors.
+  Component(const llvm::json::Value &value, std::string field,
+            std::string file = kWholeFile.str())
+      : value(value), field(std::move(field)), file(std::move(file)) {}
 
   /// Empty if it has none.
   llvm::StringRef type() const;
 
   // Fields: `byDefault` if absent or null; an error that `finish` reports if
-  // it is of another kind.
-  bool boolean(llvm::StringRef name, bool byDefault);
-  std::string text(llvm::StringRef name, llvm::StringRef byDefault);
-  int64_t number(llvm::StringRef name, int64_t byDefault);
+  // it is of another kind, or if it is absent and has no default.
+  bool boolean(llvm::StringRef name,
+               std::optional<bool> byDefault = std::nullopt);
+  std::string text(llvm::StringRef name,
+                   std::optional<llvm::StringRef> byDefault = std::nullopt);
+  int64_t number(llvm::StringRef name,
+                 std::optional<int64_t> byDefault = std::nullopt);
   /// Null if it is absent or null.
   const llvm::json::Value *any(llvm::StringRef name);
 
@@ -44,10 +51,14 @@ public:
   llvm::Error refuse(const llvm::Twine &supported) const;
   /// The same of a field of it.
   llvm::Error refuse(llvm::StringRef name, const llvm::Twine &supported) const;
+  /// The same of its type, or of a value that has none.
+  llvm::Error refuseType(const llvm::Twine &supported) const;
+  /// Says that the piece which the field names is missing.
+  llvm::Error refusePiece(llvm::StringRef name, llvm::StringRef piece) const;
 
 private:
   const llvm::json::Value &value;
-  std::string field;
+  std::string field, file;
   llvm::StringSet<> known;
   /// The first field of the wrong kind, and what it should be.
   std::optional<std::pair<std::string, std::string>> wrong;

@@ -66,7 +66,7 @@ Error JoinSteps::addReplace(Component component) {
   const json::Object *pattern = value ? value->getAsObject() : nullptr;
   std::optional<StringRef> text =
       pattern ? pattern->getString("String") : std::nullopt;
-  std::string content = component.text("content", "");
+  std::string content = component.text("content");
   Expected<std::string> table = readPattern(component);
   if (!table)
     return table.takeError();
@@ -80,10 +80,9 @@ Error JoinSteps::addReplace(Component component) {
 }
 
 Error JoinSteps::addStrip(Component component) {
-  std::string content = component.text("content", "");
-  int64_t start = component.number("start", 0),
-          stop = component.number("stop", 0);
-  if (content.empty())
+  std::string content = component.text("content");
+  int64_t start = component.number("start"), stop = component.number("stop");
+  if (!isOneCharacter(content))
     return component.refuse("content", "a character");
   if (start < 0 || stop < 0 || start > 1 << 20 || stop > 1 << 20)
     return component.refuse("numbers of characters");
@@ -94,13 +93,15 @@ Error JoinSteps::addStrip(Component component) {
 }
 
 Error JoinSteps::addMetaspace(Component component) {
-  std::string mark = component.text("replacement", "\xE2\x96\x81");
+  std::string mark = component.text("replacement");
   bool always = component.boolean("add_prefix_space", true);
-  std::string scheme =
-      component.text("prepend_scheme", always ? "always" : "never");
+  std::string scheme = component.text("prepend_scheme", StringRef("always"));
   component.any("split");
   component.any("str_rep");
-  if (mark.empty())
+  if (!always && scheme != "never")
+    return component.refuse("add_prefix_space",
+                            "true, or a 'prepend_scheme' of never");
+  if (!isOneCharacter(mark))
     return component.refuse("replacement", "a character");
   if (Error error = component.finish())
     return error;
@@ -110,9 +111,9 @@ Error JoinSteps::addMetaspace(Component component) {
 
 /// Of equal tokens beside each other one is left, then the padding goes.
 Error JoinSteps::addCtc(Component component) {
-  std::string pad = component.text("pad_token", "<pad>"),
-              delimiter = component.text("word_delimiter_token", "|");
-  bool cleansUp = component.boolean("cleanup", true);
+  std::string pad = component.text("pad_token"),
+              delimiter = component.text("word_delimiter_token");
+  bool cleansUp = component.boolean("cleanup");
   for (auto [field, text] :
        {std::pair("pad_token", &pad), {"word_delimiter_token", &delimiter}})
     if (text->empty())
@@ -131,7 +132,7 @@ Error JoinSteps::addCtc(Component component) {
 }
 
 Error JoinSteps::addSuffix(Component component) {
-  std::string suffix = component.text("suffix", "</w>");
+  std::string suffix = component.text("suffix");
   if (suffix.empty())
     return component.refuse("suffix", "a text");
   if (Error error = component.finish())
@@ -168,9 +169,9 @@ Error JoinSteps::add(Component component) {
     push(format::kRepairEach);
     return Error::success();
   }
-  return component.refuse("BPEDecoder, ByteFallback, CTC, Fuse, Metaspace, "
-                          "Replace, Sequence, Strip; ByteLevel in front of "
-                          "all; WordPiece alone");
+  return component.refuseType("BPEDecoder, ByteFallback, CTC, Fuse, Metaspace, "
+                              "Replace, Sequence, Strip; ByteLevel in front of "
+                              "all; WordPiece alone");
 }
 
 static void addWords(bool cleansUp, StringRef mark, StageList &stages) {
@@ -186,8 +187,8 @@ Error addDecoder(Component component, bool stripsText, StageList &stages) {
     return Error::success();
   }
   if (type == "WordPiece" && !stripsText) {
-    std::string mark = component.text("prefix", "##");
-    bool cleansUp = component.boolean("cleanup", true);
+    std::string mark = component.text("prefix");
+    bool cleansUp = component.boolean("cleanup");
     if (Error error = component.finish())
       return error;
     addWords(cleansUp, mark, stages);

@@ -12,6 +12,7 @@
 #include "lib/Import/Tokenizers/PairTables.h"
 #include "lib/Import/Tokenizers/TemplateTable.h"
 #include "lib/Support/Error.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -127,8 +128,10 @@ static Expected<TemplateTable> makeTemplate(const JsonTokenizerInput &input,
       if (item.what == PostProcessor::What::Token) {
         std::optional<int64_t> found = item.id ? item.id : ids.find(item.token);
         if (!found)
-          return makeError("'" + input.path + "' has no piece '" + item.token +
-                           "'");
+          return make_error<UnsupportedTokenizer>(
+              ("'" + sys::path::filename(input.path) + "' has no piece '" +
+               item.token + "', which stands around texts")
+                  .str());
         id = *found;
         if (items == &around.single && item.token == input.languages.source)
           table.language = int32_t(into->size());
@@ -222,7 +225,8 @@ static Error addStages(const JsonTokenizerInput &input,
   bool isOfBytes = joinsBytes(decoder) &&
                    endsWith(cutter, "pretokenizers", "ByteLevel") &&
                    mayCutBytes(model, pieces);
-  Component modelPart(*input.whole.get("model"), "model");
+  Component modelPart(*input.whole.get("model"), "model",
+                      sys::path::filename(input.path).str());
 
   stages.add(format::kRepairText, both);
   std::string tokens = buildAddedTokens(added);
@@ -280,6 +284,9 @@ static bool cutsLeft(const JsonTokenizerInput &input) {
 }
 
 Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
+  const json::Value *version = input.whole.get("version");
+  if (version && *version != "1.0")
+    return refuseTokenizerField(input.path, "version", *version, "\"1.0\"");
   const json::Object *model = input.whole.getObject("model");
   if (!model)
     return makeError("'" + input.path + "' has no model");
@@ -307,12 +314,10 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   tokenizer.cutsLeft = cutsLeft(input);
   if (std::optional<int64_t> unknown = model->getInteger("unk_id"))
     tokenizer.manifest["unknown"] = *unknown;
-  if (std::optional<StringRef> unknown = model->getString("unk_token")) {
-    Expected<int64_t> id = findPiece(all.pieces, *unknown, input.path);
-    if (!id)
-      return id.takeError();
-    tokenizer.manifest["unknown"] = *id;
-  }
+  // One that is missing is refused with the model.
+  if (std::optional<StringRef> unknown = model->getString("unk_token"))
+    if (auto id = PieceIds(all.pieces).find(*unknown))
+      tokenizer.manifest["unknown"] = *id;
   if (input.files.isTrue("clean_up_tokenization_spaces"))
     tokenizer.manifest["clean_up"] = 1;
   StageList stages;

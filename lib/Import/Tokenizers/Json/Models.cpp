@@ -96,22 +96,21 @@ bool mayCutBytes(const json::Object &model, const ModelPieces &pieces) {
 
 /// The id of a piece that the model must have.
 static Expected<uint32_t> findUnknown(Component &component,
-                                      const ModelPieces &pieces,
-                                      StringRef byDefault) {
-  std::string text = component.text("unk_token", byDefault);
+                                      const ModelPieces &pieces) {
+  std::string text = component.text("unk_token");
   auto found = llvm::find(pieces.pieces, text);
   if (found == pieces.pieces.end())
-    return component.refuse("unk_token", "a piece of the vocabulary");
+    return component.refusePiece("unk_token", text);
   return uint32_t(found - pieces.pieces.begin());
 }
 
 static Error addWordPieces(Component component, const ModelPieces &pieces,
                            StageList &stages) {
   format::WordPiecesHeader header = {};
-  std::string mark = component.text("continuing_subword_prefix", "##");
-  int64_t most = component.number("max_input_chars_per_word", 100);
+  std::string mark = component.text("continuing_subword_prefix");
+  int64_t most = component.number("max_input_chars_per_word");
   component.any("vocab");
-  Expected<uint32_t> unknown = findUnknown(component, pieces, "[UNK]");
+  Expected<uint32_t> unknown = findUnknown(component, pieces);
   if (!unknown)
     return unknown.takeError();
   if (most < 0 || most > std::numeric_limits<int32_t>::max())
@@ -142,7 +141,7 @@ static Error addWordPieces(Component component, const ModelPieces &pieces,
 static Error addWords(Component component, const ModelPieces &pieces,
                       StageList &stages) {
   component.any("vocab");
-  Expected<uint32_t> unknown = findUnknown(component, pieces, "<unk>");
+  Expected<uint32_t> unknown = findUnknown(component, pieces);
   if (!unknown)
     return unknown.takeError();
   if (Error error = component.finish())
@@ -164,17 +163,21 @@ static Error readMerges(Component &component, StringRef path,
   const json::Array *merges = list ? list->getAsArray() : nullptr;
   if (!merges)
     return makeError("'" + path + "' has a model without 'merges'");
+  bool areTexts = !merges->empty() && merges->front().getAsString();
   for (const json::Value &merge : *merges) {
-    // "a b", or since tokenizers 0.20 ["a", "b"].
+    // "a b", or since tokenizers 0.20 ["a", "b"], but not both in a file.
     StringRef left, right;
-    if (std::optional<StringRef> text = merge.getAsString())
+    std::optional<StringRef> text = merge.getAsString();
+    if (text && text->starts_with("#version"))
+      continue;
+    const json::Array *pair = merge.getAsArray();
+    if (text && areTexts) {
       std::tie(left, right) = text->split(' ');
-    else if (const json::Array *pair = merge.getAsArray();
-             pair && pair->size() == 2) {
+    } else if (pair && !areTexts && pair->size() == 2) {
       left = (*pair)[0].getAsString().value_or("");
       right = (*pair)[1].getAsString().value_or("");
     }
-    if (left.empty() || right.empty())
+    if (left.empty() || right.empty() || (text && right.contains(' ')))
       return makeError("'" + path + "' has the merge " + formatJson(merge) +
                        " (expected two pieces)");
     into.merges.emplace_back(left, right);
@@ -200,8 +203,7 @@ static Error addPairs(Component component, const ModelPieces &pieces,
   pairs.fallsBackToBytes = component.boolean("byte_fallback", false);
   pairs.fusesUnknown = component.boolean("fuse_unk", false);
   if (component.any("unk_token")) {
-    Expected<int64_t> id =
-        findPiece(pairs.pieces, component.text("unk_token", ""), path);
+    Expected<uint32_t> id = findUnknown(component, pieces);
     if (!id)
       return id.takeError();
     pairs.unknown = *id;

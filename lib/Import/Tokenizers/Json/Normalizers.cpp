@@ -30,9 +30,9 @@ static void addMarks(bool composes, StageList &stages) {
 
 /// BertNormalizer, in its order.
 static Error addBert(Component component, StageList &stages) {
-  bool cleans = component.boolean("clean_text", true),
-       spacesChinese = component.boolean("handle_chinese_chars", true),
-       lowers = component.boolean("lowercase", true),
+  bool cleans = component.boolean("clean_text"),
+       spacesChinese = component.boolean("handle_chinese_chars"),
+       lowers = component.boolean("lowercase"),
        strips = component.boolean("strip_accents", lowers);
   if (Error error = component.finish())
     return error;
@@ -63,8 +63,8 @@ static Error addNormalForm(Component component, StageList &stages) {
 }
 
 static Error addStrip(Component component, StageList &stages) {
-  bool left = component.boolean("strip_left", true),
-       right = component.boolean("strip_right", true);
+  bool left = component.boolean("strip_left"),
+       right = component.boolean("strip_right");
   if (Error error = component.finish())
     return error;
   stages.addHeader(format::kStripSpaces, kBoth,
@@ -75,7 +75,7 @@ static Error addStrip(Component component, StageList &stages) {
 }
 
 static Error addReplace(Component component, StageList &stages) {
-  std::string content = component.text("content", "");
+  std::string content = component.text("content");
   Expected<std::string> pattern = readPattern(component);
   if (!pattern)
     return pattern.takeError();
@@ -88,7 +88,7 @@ static Error addReplace(Component component, StageList &stages) {
 }
 
 static Error addPrepend(Component component, StageList &stages) {
-  std::string text = component.text("prepend", "");
+  std::string text = component.text("prepend");
   if (Error error = component.finish())
     return error;
   stages.add(format::kPrependText, kBoth, text);
@@ -158,9 +158,10 @@ Error addNormalizer(Component component, StageList &stages) {
     return addPrepend(component, stages);
   if (type == "Precompiled")
     return addPrecompiled(component, stages);
-  return component.refuse("BertNormalizer, ByteLevel, Lowercase, NFC, NFD, "
-                          "NFKC, NFKD, Nmt, Precompiled, "
-                          "Prepend, Replace, Sequence, Strip, StripAccents");
+  return component.refuseType(
+      "BertNormalizer, ByteLevel, Lowercase, NFC, NFD, "
+      "NFKC, NFKD, Nmt, Precompiled, "
+      "Prepend, Replace, Sequence, Strip, StripAccents");
 }
 
 } // namespace heddle

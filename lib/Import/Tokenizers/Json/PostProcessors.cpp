@@ -163,7 +163,7 @@ Error PostProcessorReader::read(Component component) {
   bool isBert = type == "BertProcessing",
        isFixed = isBert || type == "RobertaProcessing";
   if (hasTokens || (!isFixed && type != "TemplateProcessing"))
-    return component.refuse(
+    return component.refuseType(
         "ByteLevel, TemplateProcessing, BertProcessing, RobertaProcessing, "
         "or a sequence of ByteLevel and one of the others");
   hasTokens = true;

@@ -8,12 +8,17 @@
 #include "lib/Import/Tokenizers/Json/Pattern.h"
 #include "lib/Import/Tokenizers/Json/Readers.h"
 #include "lib/Import/Tokenizers/Patterns/PatternTable.h"
+#include "llvm/Support/ConvertUTF.h"
 
 using namespace llvm;
 
 namespace heddle {
 
 static constexpr uint32_t kBoth = StageList::kBothSides;
+
+bool isOneCharacter(StringRef text) {
+  return !text.empty() && getNumBytesForUTF8(UTF8(text.front())) == text.size();
+}
 
 static void addSplit(uint32_t behavior, bool inverts, StringRef pattern,
                      StageList &stages) {
@@ -45,7 +50,7 @@ static Error addPatternSplit(Component component, StageList &stages) {
   Expected<std::string> pattern = readPattern(component);
   if (!pattern)
     return pattern.takeError();
-  bool inverts = component.boolean("invert", false);
+  bool inverts = component.boolean("invert");
   if (Error error = component.finish())
     return error;
   addSplit(*behavior, inverts, *pattern, stages);
@@ -81,7 +86,7 @@ static Error addPunctuation(Component component, StageList &stages) {
 }
 
 static Error addDigits(Component component, StageList &stages) {
-  bool isEach = component.boolean("individual_digits", false);
+  bool isEach = component.boolean("individual_digits");
   if (Error error = component.finish())
     return error;
   addSplit(isEach ? format::kIsolates : format::kJoinsMatches,
@@ -91,9 +96,9 @@ static Error addDigits(Component component, StageList &stages) {
 }
 
 static Error addDelimiter(Component component, StageList &stages) {
-  std::string delimiter = component.text("delimiter", "");
+  std::string delimiter = component.text("delimiter");
   Expected<std::string> pattern = buildTextTable(delimiter);
-  if (delimiter.empty() || !pattern) {
+  if (!isOneCharacter(delimiter) || !pattern) {
     consumeError(pattern.takeError());
     return component.refuse("delimiter", "a character");
   }
@@ -104,19 +109,23 @@ static Error addDelimiter(Component component, StageList &stages) {
 }
 
 static Error addMetaspace(Component component, StageList &stages) {
-  std::string mark = component.text("replacement", "\xE2\x96\x81");
+  std::string mark = component.text("replacement");
   // Older files say by a flag whether each part gets a mark.
   bool always = component.boolean("add_prefix_space", true),
        splits = component.boolean("split", true);
-  std::string scheme =
-      component.text("prepend_scheme", always ? "always" : "never");
+  std::string scheme = component.text("prepend_scheme", StringRef("always"));
   component.any("str_rep");
   static constexpr StringLiteral names[] = {"always", "first", "never"};
   const StringLiteral *name = llvm::find(names, scheme);
   if (name == std::end(names))
     return component.refuse("prepend_scheme", "always, first, never");
   Expected<std::string> pattern = buildTextTable(mark);
-  if (mark.empty() || !pattern) {
+  if (!always && scheme != "never") {
+    consumeError(pattern.takeError());
+    return component.refuse("add_prefix_space",
+                            "true, or a 'prepend_scheme' of never");
+  }
+  if (!isOneCharacter(mark) || !pattern) {
     consumeError(pattern.takeError());
     return component.refuse("replacement", "a character");
   }
@@ -206,7 +215,7 @@ Error addPreTokenizer(Component component, bool leavesBytes,
     addScripts(stages);
     return component.finish();
   }
-  return component.refuse(
+  return component.refuseType(
       "BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, "
       "Metaspace, Punctuation, Sequence, Split, UnicodeScripts, Whitespace, "
       "WhitespaceSplit");

@@ -12,6 +12,9 @@
 
 namespace heddle {
 
+/// Whether a text is one character.
+bool isOneCharacter(llvm::StringRef text);
+
 // Each adds its stages, for both sides. What is not supported is an
 // UnsupportedTokenizer.
 llvm::Error addNormalizer(Component component, StageList &stages);
