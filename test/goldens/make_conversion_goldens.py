@@ -80,6 +80,15 @@ CASES = [
         {"from_slow": True, "add_prefix_space": True, "legacy": False},
         WHOLE,
     ),
+    # Tokens around a text have the ids that the slow tokenizer gives them.
+    ("AlbertTokenizer", "offset/pegasus.model", "spiece.model", {}),
+    (
+        "BigBirdTokenizer",
+        "offset/pegasus.model",
+        "spiece.model",
+        {"cls_token": "<cls>"},
+        {"added_tokens.json": {"the": 99, "[SEP]": 104}},
+    ),
     # A token that is an object there does not count as special in the other file.
     (
         "LlamaTokenizer",

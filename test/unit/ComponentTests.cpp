@@ -339,6 +339,12 @@ TEST_F(WordPieceFolder, OfVocabTxt) {
             (Ids{2, 18, 5, 11, 4, 3}));
   EXPECT_EQ(idsWith(R"({"tokenizer_class": "MPNetTokenizerFast"})", ""),
             (Ids{14, 5, 7, 5, 11, 1, 1, 1, 15}));
+  // What stands around a text has the id that a file gives it.
+  folder.write("vocab.txt", "[PAD]\n[UNK]\n[SEP]\ne\n");
+  folder.write("added_tokens.json", R"({"[CLS]": 9, "x": 4})");
+  EXPECT_EQ(idsWith("{}", "BertTokenizer"), (Ids{9, 1, 3, 1, 6, 2}));
+  folder.write("added_tokens.json", "{}");
+  EXPECT_EQ(idsWith("{}", "BertTokenizer"), (Ids{4, 1, 3, 1, 5, 2}));
   // Python ends a line at each of these.
   folder.write("vocab.txt", "[PAD]\r[UNK]\r\n[CLS]\n[SEP]\r\r\ne\r##a");
   EXPECT_EQ(idsWith("{}", "BertTokenizer"), (Ids{2, 5, 6, 5, 1, 7, 3}));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/SentencePieceConversion.h"
+#include "lib/Import/Tokenizers/AddedTokens.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -197,6 +198,36 @@ static std::vector<AddedTokenForm> listAdded(const SentencePieceModel &model) {
   return tokens;
 }
 
+/// Puts into a template the ids that its tokens have in the slow tokenizer: the
+/// library keeps them, though the fast one may number added tokens otherwise.
+/// Of a class that has pieces of its own, they are in its vocabulary.
+static void numberTemplate(const TokenizerFiles &files,
+                           ArrayRef<SpecialToken> special,
+                           const SentencePieceModel &model,
+                           SentencePieceConversion &made) {
+  json::Object *processor = made.postProcessor.getAsObject();
+  json::Object *tokens =
+      processor ? processor->getObject("special_tokens") : nullptr;
+  if (!tokens || made.pieces.size() != size_t(model.pieceCount()))
+    return;
+  StringMap<int64_t> ids;
+  for (auto [id, piece] : enumerate(model.pieces))
+    ids[piece.text] = int64_t(id);
+  auto find = [&](StringRef text) -> std::optional<int64_t> {
+    auto known = ids.find(text);
+    return known == ids.end() ? std::nullopt : std::optional(known->second);
+  };
+  AddedTokenTable added =
+      addSlowTokens(files, special, {find, int64_t(ids.size())});
+  for (auto &[text, token] : *tokens) {
+    std::optional<int64_t> id = added.find(text);
+    if (!id)
+      id = find(text);
+    json::Array list{id.value_or(model.unknown)};
+    (*token.getAsObject())["ids"] = std::move(list);
+  }
+}
+
 Expected<ImportedTokenizer> readConvertedTokenizer(const TokenizerFiles &files,
                                                    const ConvertedClass &made,
                                                    int64_t vocabulary) {
@@ -218,6 +249,7 @@ Expected<ImportedTokenizer> readConvertedTokenizer(const TokenizerFiles &files,
     return model.takeError();
   SentencePieceConversion conversion(*model);
   made.convert(*model, conversion);
+  numberTemplate(files, made.special, *model, conversion);
   json::Object whole{{"model", makeModel(*model, conversion)},
                      {"normalizer", std::move(conversion.normalizer)},
                      {"pre_tokenizer", std::move(conversion.preTokenizer)},

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/Classes/WordPieceTokenizers.h"
+#include "lib/Import/Tokenizers/AddedTokens.h"
 #include "lib/Import/Tokenizers/Classes/ClassTokens.h"
 #include "lib/Import/Tokenizers/Json/JsonTokenizer.h"
 #include "lib/Import/Tokenizers/PythonText.h"
@@ -134,8 +135,19 @@ static Expected<json::Object> convertVocabulary(const TokenizerFiles &files,
   json::Object normalizer = normalizerOf(files);
   normalizer["type"] = "BertNormalizer";
   normalizer["clean_text"] = true;
-  ClassItem first{tokenOf("cls_token"), traits.firstType},
-      last{tokenOf("sep_token")}, end{last.text, 1};
+  // The template keeps the ids of the slow tokenizer.
+  auto idOf = [&](StringRef piece) -> std::optional<int64_t> {
+    return ids->getInteger(piece);
+  };
+  AddedTokenTable added = addSlowTokens(
+      files, listSpecial(files, traits.tokens), {idOf, int64_t(ids->size())});
+  auto itemOf = [&](StringRef field, int64_t type) {
+    std::string text = tokenOf(field);
+    std::optional<int64_t> id = added.find(text);
+    return ClassItem{text, type, id ? id : idOf(text)};
+  };
+  ClassItem first = itemOf("cls_token", traits.firstType),
+            last = itemOf("sep_token", 0), end = itemOf("sep_token", 1);
   std::vector<ClassItem> single{first, {kTextA.str()}, last}, pair = single;
   pair.insert(pair.end(), traits.middleCount - 1, last);
   pair.insert(pair.end(), {{kTextB.str(), 1}, end});
