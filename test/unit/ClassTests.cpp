@@ -90,4 +90,27 @@ TEST(TokenizerClasses, AreThoseOfTransformers) {
   EXPECT_GT(count, 200u);
 }
 
+TEST(TokenizerClasses, RefuseWhatTheyWouldChangeFurther) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json", readGolden("words.json"));
+  auto reasonOf = [&](const std::string &config) {
+    folder.write("tokenizer_config.json", config);
+    auto imported = readFolderTokenizer(folder.path(), "", 1);
+    EXPECT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    return imported->manifest.getString("reason").value_or("").str();
+  };
+  EXPECT_EQ(reasonOf(R"({"tokenizer_class": "BloomTokenizer",
+                         "add_prefix_space": true})"),
+            "'tokenizer_config.json' has 'add_prefix_space' with the value "
+            "true (supported: false)");
+  EXPECT_EQ(reasonOf(R"({"tokenizer_class": "SplinterTokenizer",
+                         "additional_special_tokens": ["a"]})"),
+            "'tokenizer_config.json' has 'additional_special_tokens' with the "
+            "value [\"a\"] (supported: none of SplinterTokenizer)");
+  EXPECT_EQ(reasonOf(R"({"tokenizer_class": "SplinterTokenizer",
+                         "question_token": null})"),
+            "'tokenizer_config.json' has 'question_token' with the value null "
+            "(supported: a text)");
+}
+
 } // namespace

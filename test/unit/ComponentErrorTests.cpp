@@ -151,6 +151,9 @@ TEST_F(ComponentErrors, OfModels) {
                        "unk_id": 0})",
           "'F/tokenizer.json' has the piece [\"a\",\"x\"] (expected a text "
           "and a score)"},
+         {"model", R"({"type": "WordLevel", "vocab": {"a": 0, "b": 0},
+                       "unk_token": "a"})",
+          "'tokenizer.json' gives the id 0 to two pieces"},
          {"model", R"({"type": "WordLevel", "vocab": {"a": 5000},
                        "unk_token": "a"})",
           "'F/tokenizer.json' numbers the piece 'a' with 5000 (expected a "

@@ -15,6 +15,7 @@
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -100,9 +101,11 @@ Expected<std::vector<std::string>> numberPieces(const json::Object &ids,
     if (text.empty())
       continue;
     if (!pieces[*id].empty())
-      // The order of a hash table must not show in the sentence.
-      return makeError("'" + path + "' gives the id " + Twine(*id) +
-                       " to two pieces");
+      // The order of a hash table must not show in the sentence, nor in texts.
+      return make_error<UnsupportedTokenizer>(("'" + sys::path::filename(path) +
+                                               "' gives the id " + Twine(*id) +
+                                               " to two pieces")
+                                                  .str());
     pieces[*id] = text.str();
   }
   return pieces;

@@ -172,6 +172,11 @@ static Expected<TokenizerFiles> nameQuestion(const TokenizerFiles &files) {
     return refuseTokenizerField(files.configPath(), field,
                                 *files.config.get(field), supported);
   };
+  if (files.additional && !files.config.get("additional_special_tokens"))
+    return make_error<UnsupportedTokenizer>(
+        ("'special_tokens_map.json' has additional special tokens, which " +
+         kSplinter + " does not take")
+            .str());
   if (files.additional)
     return refuse("additional_special_tokens", "none of " + kSplinter);
   const json::Value *question = files.config.get("question_token");
