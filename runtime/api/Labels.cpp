@@ -8,6 +8,7 @@
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Session.h"
+#include "runtime/lines/Spans.h"
 #include "runtime/tokenizer/Utf8.h"
 
 #include <deque>
@@ -49,7 +50,7 @@ struct heddle_labels {
 };
 
 /// The labels of an input; null if it was skipped.
-static NamedLabels nameLabels(const Model &model, Role task,
+static NamedLabels nameLabels(const Model &model, Role task, bool areSpans,
                               const std::vector<Label> *labels) {
   NamedLabels named;
   named.isSkipped = !labels;
@@ -64,12 +65,14 @@ static NamedLabels nameLabels(const Model &model, Role task,
             ? named.keep(tokenizer ? tokenizer->decode({label.id}) : "")
         : task == Role::Tag ? manifest.tag->labels[size_t(label.id)]
                             : manifest.classify->labels[size_t(label.id)];
-    result.text = text.c_str();
-    result.text_size = text.size();
+    // The end of a name ends with its NUL.
+    std::string_view name = areSpans ? nameOfSpan(text) : text;
+    result.text = name.data();
+    result.text_size = name.size();
     result.id = label.id;
     result.score = label.score;
     result.token = size_t(label.token);
-    if (tokenizer && task != Role::Classify)
+    if (tokenizer && task != Role::Classify && !areSpans)
       result.token_name =
           named.keep(repairUtf8(tokenizer->nameOf(label.tokenId))).c_str();
     result.first_byte = label.place.bytes.begin;
@@ -89,6 +92,12 @@ static Status label(heddle_session &session, Role task,
   return labelLines(*session.workers, options, task, wanted, source, writer);
 }
 
+/// Whether labels are of spans.
+static bool findsSpans(const heddle_session &session, Role task) {
+  std::optional<Aggregation> aggregation = session.values.label.aggregation;
+  return task == Role::Tag && aggregation && *aggregation != Aggregation::None;
+}
+
 static heddle_status run(Role task, heddle_session *session,
                          const heddle_input *inputs, size_t count,
                          heddle_labels **labels) {
@@ -97,7 +106,8 @@ static heddle_status run(Role task, heddle_session *session,
   auto gathered = std::make_unique<heddle_labels>();
   LabelWriter gather = {
       [&](const std::vector<Label> *found, const std::string &) {
-        gathered->inputs.push_back(nameLabels(*session->model, task, found));
+        gathered->inputs.push_back(nameLabels(
+            *session->model, task, findsSpans(*session, task), found));
         return Status::success();
       },
       [] { return Status::success(); }};
@@ -127,7 +137,8 @@ static heddle_status run(Role task, heddle_session *session,
         return label(
             *session, task, options, lines,
             {[&](const std::vector<Label> *found, const std::string &notice) {
-               NamedLabels named = nameLabels(*session->model, task, found);
+               NamedLabels named = nameLabels(
+                   *session->model, task, findsSpans(*session, task), found);
                return calls.give(notice, [&] {
                  return sink->labels(sink->context, named.data(),
                                      named.labels.size());

@@ -64,6 +64,8 @@ static Status checkTextTasks(const Model &model, const Settings &settings) {
                   : setting.name == std::string_view("no-truncate")
                       ? manifest.embed || hasLabels
                       : true;
+    if (setting.name == std::string_view("aggregate"))
+      isRead = manifest.tag.has_value();
     if (!isRead && settings.has(setting.name))
       return Status::error(settings.nameOf(setting.name), " is given, but '",
                            model.artifact().path(), "' ",

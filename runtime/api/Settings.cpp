@@ -72,6 +72,17 @@ static Status readTop(SettingValues &values, const std::string &name,
                       const std::string &text) {
   return put(values.label.top, parseNumber(name, text, 1, kMostLabels));
 }
+static Status readAggregation(SettingValues &values, const std::string &name,
+                              const std::string &text) {
+  constexpr std::string_view names[] = {"none", "simple", "first", "average",
+                                        "max"};
+  auto found = std::find(std::begin(names), std::end(names), text);
+  if (found == std::end(names))
+    return Status::error(name, " has the value '", text,
+                         "', expected none, simple, first, average or max");
+  values.label.aggregation = Aggregation(found - std::begin(names));
+  return Status::success();
+}
 static Status readPrompt(SettingValues &values, const std::string &,
                          const std::string &text) {
   return put(values.embed.prompt, Result<std::string>(text));
@@ -223,6 +234,13 @@ static constexpr Row kOtherRows[] = {
       "give the N best labels of a text (default: all) or of a token (default: "
       "1), or the N best tokens for a mask (default: 5)"},
      readTop},
+    {{"aggregate", "none|simple|first|average|max", kLabelGroup,
+      "of a tagger, join neighbouring tokens with one label and leave out "
+      "those "
+      "labelled O: as they are (simple), or once the tokens of a word have the "
+      "label of the first, of their mean or of the most certain one; none "
+      "joins nothing (default: the label of each token)"},
+     readAggregation},
     {{"no-truncate", nullptr, kTextGroup,
       "refuse texts that are too long for a model that embeds or labels texts "
       "(default: it reads their beginning, and a warning counts them)"},

@@ -49,7 +49,8 @@
 //            (behind eos), as the section has them, for sources of ids and for
 //            targets; "unknown": 1, "special": [ids dropped from text],
 //            "clean_up": 1 (take back the space in front of English
-//            punctuation). Ids may be beyond the vocabularies: text that needs
+//            punctuation), "marks_words": 1 (pieces inside words have a mark
+//            that text lacks). Ids may be beyond the vocabularies: text that needs
 //            one is refused,
 //        "languages": ["ar_AR", "cs_CZ"], which a request may name, with
 //            "language_tokens": [ids] and "target_language": "start" (what the
@@ -163,7 +164,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 20;
+inline constexpr uint32_t kVersion = 21;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

@@ -177,6 +177,8 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
                          1});
   tokenizer.cleansUp =
       reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
+  tokenizer.marksWords =
+      reader.optionalInteger("marks_words", {0, 1}).value_or(0) != 0;
   reader.rejectOtherKeys();
   return tokenizer;
 }

@@ -192,6 +192,8 @@ struct TokenizerDescription {
   std::vector<int32_t> special;
   /// Spaces in front of English punctuation are taken back.
   bool cleansUp = false;
+  /// Pieces inside words have a mark that text lacks, as "##ing".
+  bool marksWords = false;
 };
 
 /// A text that stands in front of others: what E5 calls a prefix.

@@ -7,6 +7,7 @@
 
 #include "runtime/lines/Labels.h"
 
+#include "runtime/lines/Spans.h"
 #include "runtime/session/TextTasks.h"
 
 #include <algorithm>
@@ -76,6 +77,7 @@ public:
                                           : task == Role::Tag ? 1
                                                               : kMaskGuesses),
                      width)),
+        aggregation(task == Role::Tag ? options.aggregation : std::nullopt),
         reader(model, *model.manifest().textTask(task), options, source,
                /*prompt=*/"", /*findsPlaces=*/task != Role::Classify) {}
 
@@ -106,6 +108,7 @@ private:
   const Model &model;
   const Role task;
   const int64_t width, top;
+  const std::optional<Aggregation> aggregation;
   const TextReader reader;
 };
 } // namespace
@@ -140,13 +143,23 @@ std::string LabelJob::label(const Batch &batch, size_t text,
   LabelScores kind = task == Role::Classify ? model.manifest().classify->scores
                                             : LabelScores::Softmax;
   std::vector<Label> labels;
+  std::vector<ScoredToken> tokens;
   for (auto [token, logits] : placesOf(source, places, rows)) {
     Scores scores(logits, width, kind);
     TokenPlace place = places.empty() ? TokenPlace() : places[size_t(token)];
+    int32_t tokenId = source[size_t(token)];
+    if (aggregation) {
+      ScoredToken &scored =
+          tokens.emplace_back(ScoredToken{token, tokenId, place, {}});
+      for (int32_t id = 0; id < width; ++id)
+        scored.scores.push_back(scores.of(id));
+      continue;
+    }
     for (int32_t id : findLargest(logits, width, top))
-      labels.push_back(
-          {id, scores.of(id), token, source[size_t(token)], place});
+      labels.push_back({id, scores.of(id), token, tokenId, place});
   }
+  if (aggregation)
+    labels = findSpans(tokens, model.manifest().tag->labels, *aggregation);
   return {reinterpret_cast<const char *>(labels.data()),
           labels.size() * sizeof(Label)};
 }

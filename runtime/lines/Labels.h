@@ -23,11 +23,17 @@
 
 namespace heddle {
 
+/// How a tagger's labels of tokens become labels of spans: see Spans.h. None
+/// leaves them to tokens, and leaves those out that are outside of all spans.
+enum class Aggregation { None, Simple, First, Average, Max };
+
 /// How lines are labelled.
 struct LabelOptions : TextOptions {
   /// How many labels a place gets at most; absent for all of a text, one of a
   /// token and kMaskGuesses of a mask.
   std::optional<int64_t> top;
+  /// Of taggers; absent for the labels of all tokens, whatever they are.
+  std::optional<Aggregation> aggregation;
 };
 
 /// transformers' fill-mask pipeline gives as many.

@@ -79,9 +79,30 @@ TextReader::read(const LineText &line,
   return sentence;
 }
 
+/// Whether a token with a place continues a word: the pipelines of transformers
+/// see that by a piece that is longer than its text, or else by what stands
+/// around its beginning. Unknown pieces begin words.
+static bool continuesWord(const Model &model, int32_t id,
+                          const TokenPlace &place, std::string_view text) {
+  const TokenizerDescription &tokenizer = model.manifest().tokenizer;
+  if (id == tokenizer.unknown)
+    return false;
+  if (tokenizer.marksWords) {
+    std::string_view name = model.tokenizer()->nameOf(id);
+    auto isContinuation = [](char byte) { return (byte & 0xC0) == 0x80; };
+    auto characters = int64_t(name.size()) -
+                      std::count_if(name.begin(), name.end(), isContinuation);
+    return characters != int64_t(place.characters.end - place.characters.begin);
+  }
+  size_t begin = place.bytes.begin;
+  return begin > 0 && text[begin - 1] != ' ' &&
+         (begin == text.size() || text[begin] != ' ');
+}
+
 /// Where tokens stand in a text.
 static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
-                                        std::string_view text) {
+                                        std::string_view text,
+                                        const Model &model) {
   // A byte's character is what stands in front of it. What is not UTF-8 has
   // bytes that continue no character.
   std::vector<uint32_t> characters = {0};
@@ -102,6 +123,8 @@ static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
                       {characterAt(bytes.begin, /*isEnd=*/false),
                        characterAt(bytes.end, /*isEnd=*/true)},
                       /*isOfText=*/true});
+    places.back().continuesWord =
+        continuesWord(model, encoding.ids[i], places.back(), text);
   }
   return places;
 }
@@ -147,7 +170,7 @@ TextReader::readText(std::string_view text,
         return Status::error("has a token of type ", type,
                              " but the model has ", types);
   if (findsPlaces)
-    sentence.places = placesOf(*encoded, whole);
+    sentence.places = placesOf(*encoded, whole, model);
   sentence.source = std::move(encoded->ids);
   sentence.types = std::move(encoded->types);
   sentence.promptTokens =

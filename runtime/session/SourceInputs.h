@@ -28,6 +28,9 @@ using InputSettings = std::map<std::string, std::vector<int32_t>, std::less<>>;
 struct TokenPlace {
   TextRange bytes, characters;
   bool isOfText = false;
+  /// Whether the token continues the word of the one before it, as
+  /// transformers' taggers see it.
+  bool continuesWord = false;
 };
 
 /// What requests say of their sources beside ids. A list has an element for

@@ -140,12 +140,49 @@ def score(model, tokenizer, text, head, function):
     ]
 
 
+# Words of several pieces, an unknown one, capitals and marks that pieces lack.
+SPAN_TEXTS = [
+    "the cats jumped over it, jumping unlazy dogs",
+    "Zebras and foxes; RUNNER, éa  quickest.",
+    "a un able",
+]
+
+
+def spans_of(model, tokenizer, texts):
+    """What the pipeline finds of texts, by each strategy."""
+    spans = {}
+    for strategy in ("none", "simple", "first", "average", "max"):
+        pipeline = transformers.pipeline(
+            "token-classification",
+            model=model,
+            tokenizer=tokenizer,
+            aggregation_strategy=strategy,
+        )
+        spans[strategy] = [
+            [
+                {
+                    "label": span.get("entity_group", span.get("entity")),
+                    "score": round(float(span["score"]), 7),
+                    "start": span["start"],
+                    "end": span["end"],
+                }
+                for span in pipeline(text)
+            ]
+            for text in texts
+        ]
+    return spans
+
+
 def make(folder, config, vocabulary, mask, head, seed, function=softmax):
     model, tokenizer = write_folder(folder, config, vocabulary, head, seed)
     texts = texts_of(mask)
     write_json(folder / "texts.json", texts)
     lines = [score(model, tokenizer, text, head, function) for text in texts]
     scores = {"task": head, "lines": lines}
+    if head == "tag":
+        texts = texts[:2] + SPAN_TEXTS
+        write_json(folder / "span-texts.json", texts)
+        scores["spans"] = spans_of(model, tokenizer, texts)
     if head == "classify":
         scores["pairs"] = [
             score(model, tokenizer, pair, head, function) for pair in PAIRS

@@ -139,7 +139,7 @@ static constexpr std::string_view kTakeFirst[] = {
     "F16Test.RoundsToTheNearest",
     "LargestLogitsTest.AgreesWithLogits",
     "LargestLogitsTest.ThreadsChangeNoBit",
-    "LayerTest.Add",
+    "LayerTest.AddAndMultiply",
     "LayerTest.CandidateLogits",
     "LayerTest.ChunkLeavesWhatStepsWrite",
     "LayerTest.CopyAndFill",

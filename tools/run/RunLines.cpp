@@ -114,6 +114,8 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
     return "embed";
   if (options.pairs || options.rank)
     return "classify";
+  if (options.aggregates)
+    return "tag";
   for (std::string_view task : kTaskNames)
     if (heddle_model_has_task(run.model.get(), task.data()) &&
         !(options.plain && task == "generate"))
@@ -131,6 +133,9 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
                          options.file, "' is asked to ", task, " texts");
   if (task != "embed" && !options.vectors.empty())
     return Status::error(options.vectors, " is for vectors, but '",
+                         options.file, "' is asked to ", task, " texts");
+  if (task != "tag" && options.aggregates)
+    return Status::error("--aggregate is for labels of tokens, but '",
                          options.file, "' is asked to ", task, " texts");
   if (task == "embed")
     return writeVectors(*run, options, output);

@@ -461,6 +461,7 @@ Status Parser::check() {
   options.tokenScores = isGiven("--token-scores");
   options.split = isGiven("--split");
   options.top = numberOf("--top", 1) > 1;
+  options.aggregates = isGiven("--aggregate");
   for (const auto &[flag, value] : given)
     if (isOfTranslations(flag))
       options.translates = flag;

@@ -76,6 +76,8 @@ struct RunOptions {
   std::string translates;
   /// The same of vectors.
   std::string vectors;
+  /// Whether spans are asked for.
+  bool aggregates = false;
 };
 
 /// Parses all arguments behind the program's name. Of a program that carries a

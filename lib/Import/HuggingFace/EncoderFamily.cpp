@@ -275,6 +275,21 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
   return std::move(model);
 }
 
+EncoderHeads headsOfRoberta(const EncoderImport &import) {
+  const EncoderConfig &config = import.getConfig();
+  EncoderHeads heads;
+  heads.fill = {LinearBlock{"lm_head.dense", config.width},
+                ActivationKind::Gelu,
+                NormBlock{"lm_head.layer_norm", config.epsilon}};
+  heads.words = import.nameOf("embeddings.word_embeddings.weight");
+  heads.untiedWords = "lm_head.decoder.weight";
+  heads.fillBiases = {"lm_head.decoder.bias", "lm_head.bias"};
+  heads.classify = {LinearBlock{"classifier.dense", config.width},
+                    ActivationKind::Tanh};
+  heads.classifier = "classifier.out_proj";
+  return heads;
+}
+
 Expected<ImportedModel> importEncoder(HuggingFaceFolder &folder,
                                       const EncoderFamily &family) {
   auto import = EncoderImport::begin(folder, family);

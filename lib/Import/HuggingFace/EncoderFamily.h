@@ -149,6 +149,9 @@ private:
   std::string prefix;
 };
 
+/// The heads of RoBERTa and of those that took them over.
+EncoderHeads headsOfRoberta(const EncoderImport &import);
+
 /// Imports a family that is all that stands above: BERT, with other names.
 llvm::Expected<ImportedModel> importEncoder(HuggingFaceFolder &folder,
                                             const EncoderFamily &family);

@@ -1,8 +1,7 @@
 //===- Bert.cpp - BERT ----------------------------------------------------===//
 //
 // BertModel (arXiv:1810.04805): the sum of the vectors of tokens, types and
-// positions, a norm, then the layers of EncoderFamily.h. The encoder is what
-// all classes of the family share; heads are left in the file.
+// positions, a norm, then the layers of EncoderFamily.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,27 +16,12 @@ using namespace heddle;
 
 static constexpr int64_t kBuckets = 32, kFar = 128;
 
-static EncoderHeads headsOf(const EncoderImport &import) {
-  const EncoderConfig &config = import.getConfig();
-  EncoderHeads heads;
-  heads.fill = {LinearBlock{"lm_head.dense", config.width},
-                ActivationKind::Gelu,
-                NormBlock{"lm_head.layer_norm", config.epsilon}};
-  heads.words = import.nameOf("embeddings.word_embeddings.weight");
-  heads.untiedWords = "lm_head.decoder.weight";
-  heads.fillBiases = {"lm_head.bias", "lm_head.decoder.bias"};
-  heads.classify = {LinearBlock{"classifier.dense", config.width},
-                    ActivationKind::Tanh};
-  heads.classifier = "classifier.out_proj";
-  return heads;
-}
-
 static llvm::Expected<ImportedModel> importMPNet(HuggingFaceFolder &folder) {
   EncoderFamily mpnet;
   mpnet.modelType = "mpnet";
   mpnet.prefix = "mpnet";
   mpnet.tokenizerClass = "MPNetTokenizer";
-  mpnet.heads = headsOf;
+  mpnet.heads = headsOfRoberta;
   mpnet.vocabulary = 30527;
   mpnet.pad = 1;
   mpnet.fields.readsPositionKind = false;

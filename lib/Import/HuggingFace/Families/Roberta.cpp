@@ -15,21 +15,6 @@ using namespace heddle;
 static constexpr FamilyClass kKin[] = {{"xlm-roberta", "XLMRobertaModel"},
                                        {"camembert", "CamembertModel"}};
 
-static EncoderHeads headsOf(const EncoderImport &import) {
-  const EncoderConfig &config = import.getConfig();
-  EncoderHeads heads;
-  heads.fill = {LinearBlock{"lm_head.dense", config.width},
-                ActivationKind::Gelu,
-                NormBlock{"lm_head.layer_norm", config.epsilon}};
-  heads.words = import.nameOf("embeddings.word_embeddings.weight");
-  heads.untiedWords = "lm_head.decoder.weight";
-  heads.fillBiases = {"lm_head.decoder.bias", "lm_head.bias"};
-  heads.classify = {LinearBlock{"classifier.dense", config.width},
-                    ActivationKind::Tanh};
-  heads.classifier = "classifier.out_proj";
-  return heads;
-}
-
 static llvm::Expected<ImportedModel> importRoberta(HuggingFaceFolder &folder) {
   std::string type = folder.config.text("model_type", "roberta");
   EncoderFamily roberta;
@@ -38,7 +23,7 @@ static llvm::Expected<ImportedModel> importRoberta(HuggingFaceFolder &folder) {
   roberta.tokenizerClass = type == "xlm-roberta" ? "XLMRobertaTokenizer"
                            : type == "camembert" ? "CamembertTokenizer"
                                                  : "RobertaTokenizer";
-  roberta.heads = headsOf;
+  roberta.heads = headsOfRoberta;
   roberta.vocabulary = type == "roberta" ? 50265 : 30522;
   roberta.types = 2;
   roberta.fields.mayDecode = true;

@@ -320,6 +320,8 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
       tokenizer.manifest["unknown"] = *id;
   if (input.files.isTrue("clean_up_tokenization_spaces"))
     tokenizer.manifest["clean_up"] = 1;
+  if (!model->getString("continuing_subword_prefix").value_or("").empty())
+    tokenizer.manifest["marks_words"] = 1;
   StageList stages;
   if (Error error =
           addStages(input, *model, *pieces, all.pieces, *added, stages))

@@ -18,7 +18,7 @@ BOUND = 1e-5
 
 def run(*command, text=None, cuts=False):
     done = subprocess.run(command, input=text, capture_output=True, text=True)
-    if done.returncode != 0 or bool(done.stderr) != cuts:
+    if done.returncode != 0 or (done.stderr and not cuts):
         raise SystemExit(f"{command[1]}: {done.stderr.rstrip()}")
     return done.stdout
 
@@ -39,12 +39,29 @@ def check(folder, flags, artifact):
     golden = json.loads((folder / "scores.json").read_text())
     texts = json.loads((folder / "texts.json").read_text())
     largest = compare(folder.name, artifact, golden["task"], texts, golden["lines"])
+    for strategy, spans in golden.get("spans", {}).items():
+        largest = max(largest, compare_spans(folder, artifact, strategy, spans))
     if "pairs" not in golden:
         return largest
     pairs = json.loads((folder / "pairs.json").read_text())
     lines = ["\t".join(pair) for pair in pairs]
     flags = (golden["task"], lines, golden["pairs"], "--pairs")
     return max(largest, compare(folder.name, artifact, *flags))
+
+
+def compare_spans(folder, artifact, strategy, golden):
+    texts = json.loads((folder / "span-texts.json").read_text())
+    command = ["heddle-run", artifact, "--task", "tag", "--aggregate", strategy]
+    lines = run(*command, text="".join(text + "\n" for text in texts)).splitlines()
+    largest = 0
+    for line, expected in zip(lines, golden):
+        found = json.loads(line)["tags"]
+        assert len(found) == len(expected), (folder.name, strategy, line, expected)
+        for span, known in zip(found, expected):
+            for field in ("label", "start", "end"):
+                assert span[field] == known[field], (folder.name, strategy, line)
+            largest = max(largest, abs(span["score"] - known["score"]))
+    return largest
 
 
 def compare(name, artifact, task, texts, expected, *flags):
