@@ -50,8 +50,8 @@
 //            targets; "unknown": 1, "special": [ids dropped from text],
 //            "clean_up": 1 (take back the space in front of English
 //            punctuation), "marks_words": 1 (pieces inside words have a mark
-//            that text lacks). Ids may be beyond the vocabularies: text that needs
-//            one is refused,
+//            that text lacks). Ids may be beyond the vocabularies: text that
+//            needs one is refused,
 //        "languages": ["ar_AR", "cs_CZ"], which a request may name, with
 //            "language_tokens": [ids] and "target_language": "start" (what the
 //            decoder starts from) | "forced_bos" (the first generated token)},
