@@ -9,6 +9,7 @@
 #include "lib/Import/HuggingFace/HuggingFaceConfig.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -39,6 +40,7 @@ static std::vector<std::string> readLabels(ConfigReader &config) {
   int64_t count =
       names ? int64_t(names->size()) : config.integer("num_labels", 2, 1, most);
   std::vector<std::string> labels;
+  llvm::StringSet<> known;
   for (int64_t id = 0; id < count; ++id) {
     std::string key = std::to_string(id);
     const json::Value *name = names ? names->get(key) : nullptr;
@@ -49,7 +51,7 @@ static std::vector<std::string> readLabels(ConfigReader &config) {
       return {};
     }
     std::string label = text ? text->str() : "LABEL_" + key;
-    if (is_contained(labels, label)) {
+    if (!known.insert(label).second) {
       config.fail("id2label", "labels that differ");
       return {};
     }

@@ -231,6 +231,13 @@ CASES += [
         "tensor 'classifier.weight' of 'model.safetensors' has shape [3, 16] but the"
         " model needs [1, 16]",
     ),
+    # So many are not compared with each other.
+    (
+        "../heads/bert-classify",
+        config(id2label=None, num_labels=1 << 20),
+        "tensor 'classifier.weight' of 'model.safetensors' has shape [3, 16] but the"
+        " model needs [1048576, 16]",
+    ),
     (
         "../heads/modernbert-classify",
         config(classifier_pooling="max"),
