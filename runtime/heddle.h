@@ -153,7 +153,8 @@ int heddle_model_has_tokenizer(const heddle_model *model);
    if there was nothing. Stays until the model is freed. */
 const char *heddle_model_tokenizer_problem(const heddle_model *model);
 
-/* Whether it has a task: "generate", "embed", "classify", "tag" or "fill". */
+/* Whether it has a task: "generate", "embed", "classify", "tag", "answer" or
+   "fill". */
 int heddle_model_has_task(const heddle_model *model, const char *task);
 
 /* How many ids its source and its target vocabulary have. */
@@ -307,7 +308,8 @@ heddle_status heddle_decode(const heddle_session *session, const int32_t *ids,
 /* A text, or its ids if those are not NULL, and in the same way what is said
    of its target: what a translation begins with, or the whole of what is
    scored. `pair`, if it is not NULL, is the second text of a pair, which
-   heddle_classify takes beside a text. All zeros are an empty text of which
+   heddle_classify takes beside a text and heddle_find_answers beside a
+   question. All zeros are an empty text of which
    nothing is said. */
 typedef struct heddle_input {
   const char *text;
@@ -508,23 +510,27 @@ heddle_status heddle_embed_stream(heddle_session *session,
 |* Labels
 \*===----------------------------------------------------------------------===*/
 
-/* A label of a text, of heddle_classify; of a token, of heddle_tag; or a token
-   that a mask may stand for, of heddle_fill. */
+/* A label of a text, of heddle_classify; of a token, of heddle_tag; a token
+   that a mask may stand for, of heddle_fill; or an answer that stands in a
+   text, of heddle_find_answers. */
 typedef struct heddle_label {
-  /* The label's name, or the token's text. */
+  /* The label's name, the token's text, or the answer: empty if there is
+     none. */
   const char *text;
   size_t text_size;
-  /* The label's number, or the token's id. */
+  /* The label's number, or the token's id; 0 for an answer. */
   int32_t id;
   /* Its probability, or what the model says of it if its scores are none. */
   float score;
-  /* The token that it is about, from 0, special ones counted, and its piece of
+  /* The token that it is about, from 0, special ones counted, of a text in
+     windows in its window, and its piece of
      the vocabulary: bytes that are no whole character read U+FFFD. 0 and NULL
-     for heddle_classify, NULL without a tokenizer. */
+     for heddle_classify and for answers, NULL without a tokenizer. */
   size_t token;
   const char *token_name;
-  /* Where this token stands in the text, in bytes and in characters, without
-     the end; 0 for heddle_classify and for inputs of ids. */
+  /* Where the token or the answer stands in the text, which is the second one
+     of a pair, in bytes and in characters, without the end; 0 for
+     heddle_classify and for inputs of ids. */
   size_t first_byte, last_byte, first_character, last_character;
 } heddle_label;
 
@@ -543,6 +549,15 @@ heddle_status heddle_tag(heddle_session *session, const heddle_input *inputs,
                          size_t count, heddle_labels **labels);
 heddle_status heddle_fill(heddle_session *session, const heddle_input *inputs,
                           size_t count, heddle_labels **labels);
+
+/* Answers questions: each input is one, with the text, as its `pair`, in which
+   the answer stands. It gets as many answers as the setting "top" says, or one,
+   the best ones first; none of a text without a word. A long text is read in
+   windows, and nothing is cut: a question that leaves no room fails, as inputs
+   of heddle_embed do. */
+heddle_status heddle_find_answers(heddle_session *session,
+                                  const heddle_input *inputs, size_t count,
+                                  heddle_labels **labels);
 
 /* The labels of an input, place by place, which may be none; NULL if it was
    skipped, or if there is no such input. `count` may be NULL. Valid as long as
@@ -575,6 +590,9 @@ heddle_status heddle_tag_stream(heddle_session *session,
 heddle_status heddle_fill_stream(heddle_session *session,
                                  const heddle_source *source,
                                  const heddle_label_sink *sink);
+heddle_status heddle_find_answers_stream(heddle_session *session,
+                                         const heddle_source *source,
+                                         const heddle_label_sink *sink);
 
 /*===----------------------------------------------------------------------===*\
 |* Instruments

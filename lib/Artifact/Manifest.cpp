@@ -264,6 +264,10 @@ static Error checkTag(const SourceAttributes &, DictionaryAttr task) {
   return checkLabels(kTagTask, task);
 }
 
+static Error checkAnswer(const SourceAttributes &, DictionaryAttr task) {
+  return checkTextTask(kAnswerTask, task, {});
+}
+
 static Error checkFill(const SourceAttributes &source, DictionaryAttr task) {
   if (Error error = checkTextTask(kFillTask, task, {kMaskKey}))
     return error;
@@ -315,11 +319,10 @@ struct TaskCheck {
 };
 } // namespace
 
-static constexpr TaskCheck kTaskChecks[] = {{kGenerateTask, checkGenerate},
-                                            {kEmbedTask, checkEmbed},
-                                            {kClassifyTask, checkClassify},
-                                            {kTagTask, checkTag},
-                                            {kFillTask, checkFill}};
+static constexpr TaskCheck kTaskChecks[] = {
+    {kGenerateTask, checkGenerate}, {kEmbedTask, checkEmbed},
+    {kClassifyTask, checkClassify}, {kTagTask, checkTag},
+    {kAnswerTask, checkAnswer},     {kFillTask, checkFill}};
 
 Error checkModelAttributes(ModuleOp module) {
   if (!module->getAttrOfType<StringAttr>(kFamilyAttr))
@@ -341,11 +344,12 @@ Error checkModelAttributes(ModuleOp module) {
       return entry.getName() == each.name;
     });
     if (!task || known == std::end(kTaskChecks))
-      return makeError("'" + kTasksAttr + "' of the module has the task '" +
-                       entry.getName().strref() + "' with the value " +
-                       formatAttribute(entry.getValue()) +
-                       " (supported: generate, embed, classify, tag and fill, "
-                       "dictionaries)");
+      return makeError(
+          "'" + kTasksAttr + "' of the module has the task '" +
+          entry.getName().strref() + "' with the value " +
+          formatAttribute(entry.getValue()) +
+          " (supported: generate, embed, classify, tag, answer and fill, "
+          "dictionaries)");
     if (Error error = known->check(read, task))
       return error;
   }

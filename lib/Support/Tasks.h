@@ -12,7 +12,8 @@ namespace heddle {
 inline constexpr llvm::StringLiteral kGenerateTask = "generate",
                                      kEmbedTask = "embed",
                                      kClassifyTask = "classify",
-                                     kTagTask = "tag", kFillTask = "fill";
+                                     kTagTask = "tag", kAnswerTask = "answer",
+                                     kFillTask = "fill";
 /// Keys of `transformer.source`; the first is one of the task `generate`, too.
 /// `types` says how many types of tokens there are, `pad` which token has no
 /// position if positions are counted from ids.

@@ -82,13 +82,17 @@ static std::string describeTask(const Manifest &manifest, Role role) {
         std::string(kLabelScoresNames[size_t(manifest.classify->scores)]));
   } else if (role == Role::Tag) {
     addLabels(*manifest.tag);
+  } else if (role == Role::Answer) {
+    parts.push_back("questions and texts");
   } else {
     parts.push_back("token " + std::to_string(manifest.fill->mask));
   }
   std::optional<int64_t> most = manifest.textTask(role)->maxTokens;
   if (most && manifest.sourcePositions)
     most = std::min<int64_t>(*most, *manifest.sourcePositions);
-  if (most)
+  if (most && role == Role::Answer)
+    parts.push_back("windows of " + std::to_string(*most) + " tokens");
+  else if (most)
     parts.push_back("texts of at most " + std::to_string(*most) + " tokens");
   if (role == Role::Embed)
     for (const Prompt &prompt : manifest.embed->prompts)

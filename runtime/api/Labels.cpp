@@ -8,10 +8,12 @@
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Session.h"
+#include "runtime/lines/QuestionAnswers.h"
 #include "runtime/lines/Spans.h"
 #include "runtime/tokenizer/Utf8.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,7 +29,7 @@ struct NamedLabels {
   NamedLabels(const NamedLabels &) = delete;
   NamedLabels(NamedLabels &&) = default;
 
-  /// Of tokens.
+  /// Of tokens, and answers.
   std::deque<std::string> names;
   std::vector<heddle_label> labels;
   bool isSkipped = false;
@@ -83,13 +85,24 @@ static NamedLabels nameLabels(const Model &model, Role task, bool areSpans,
   return named;
 }
 
-/// Labels lines by a task that the model has, of the session's call.
-static Status label(heddle_session &session, Role task,
-                    const LineRunOptions &options, LineSource &source,
-                    const LabelWriter &writer) {
-  LabelOptions wanted = session.values.label;
-  static_cast<TextOptions &>(wanted) = session.textOptions();
-  return labelLines(*session.workers, options, task, wanted, source, writer);
+/// Answers to a question, as labels of places; null if it was skipped.
+static NamedLabels nameAnswers(const std::vector<TextAnswer> *answers) {
+  NamedLabels named;
+  named.isSkipped = !answers;
+  if (!answers)
+    return named;
+  for (const TextAnswer &answer : *answers) {
+    const std::string &text = named.keep(answer.text);
+    heddle_label &result = named.labels.emplace_back();
+    result.text = text.data();
+    result.text_size = text.size();
+    result.score = float(answer.score);
+    result.first_byte = answer.bytes.begin;
+    result.last_byte = answer.bytes.end;
+    result.first_character = answer.characters.begin;
+    result.last_character = answer.characters.end;
+  }
+  return named;
 }
 
 /// Whether labels are of spans.
@@ -98,19 +111,52 @@ static bool findsSpans(const heddle_session &session, Role task) {
   return task == Role::Tag && aggregation && *aggregation != Aggregation::None;
 }
 
+namespace {
+/// Takes the labels of inputs, as LabelWriter has it.
+struct NamedWriter {
+  std::function<Status(NamedLabels labels, const std::string &notice)> write;
+  std::function<Status()> flush;
+};
+} // namespace
+
+/// Labels lines by a task that the model has, of the session's call.
+static Status label(heddle_session &session, Role task,
+                    const LineRunOptions &options, LineSource &source,
+                    const NamedWriter &writer) {
+  const SettingValues &values = session.values;
+  if (task == Role::Answer) {
+    AnswerOptions wanted = values.answer;
+    static_cast<TextOptions &>(wanted) = session.textOptions();
+    wanted.top = values.label.top.value_or(wanted.top);
+    return answerLines(*session.workers, options, wanted, source,
+                       {[&](const auto *found, const std::string &notice) {
+                          return writer.write(nameAnswers(found), notice);
+                        },
+                        writer.flush});
+  }
+  LabelOptions wanted = values.label;
+  static_cast<TextOptions &>(wanted) = session.textOptions();
+  bool areSpans = findsSpans(session, task);
+  return labelLines(*session.workers, options, task, wanted, source,
+                    {[&](const auto *found, const std::string &notice) {
+                       return writer.write(
+                           nameLabels(*session.model, task, areSpans, found),
+                           notice);
+                     },
+                     writer.flush});
+}
+
 static heddle_status run(Role task, heddle_session *session,
                          const heddle_input *inputs, size_t count,
                          heddle_labels **labels) {
   if (labels)
     *labels = nullptr;
   auto gathered = std::make_unique<heddle_labels>();
-  LabelWriter gather = {
-      [&](const std::vector<Label> *found, const std::string &) {
-        gathered->inputs.push_back(nameLabels(
-            *session->model, task, findsSpans(*session, task), found));
-        return Status::success();
-      },
-      [] { return Status::success(); }};
+  NamedWriter gather = {[&](NamedLabels found, const std::string &) {
+                          gathered->inputs.push_back(std::move(found));
+                          return Status::success();
+                        },
+                        [] { return Status::success(); }};
   heddle_status status = callOverInputs(
       session, inputs, count, {{"labels", labels}},
       [&] { return session->model->checkTask(nameOf(task)); },
@@ -134,17 +180,14 @@ static heddle_status run(Role task, heddle_session *session,
             !status.ok())
           return status;
         SinkCalls calls(*session, sink->context, sink->flush, sink->notice);
-        return label(
-            *session, task, options, lines,
-            {[&](const std::vector<Label> *found, const std::string &notice) {
-               NamedLabels named = nameLabels(
-                   *session->model, task, findsSpans(*session, task), found);
-               return calls.give(notice, [&] {
-                 return sink->labels(sink->context, named.data(),
-                                     named.labels.size());
-               });
-             },
-             [&] { return calls.flush(); }});
+        return label(*session, task, options, lines,
+                     {[&](NamedLabels found, const std::string &notice) {
+                        return calls.give(notice, [&] {
+                          return sink->labels(sink->context, found.data(),
+                                              found.labels.size());
+                        });
+                      },
+                      [&] { return calls.flush(); }});
       });
 }
 
@@ -157,6 +200,12 @@ heddle_status heddle_classify(heddle_session *session,
 heddle_status heddle_tag(heddle_session *session, const heddle_input *inputs,
                          size_t count, heddle_labels **labels) {
   return run(Role::Tag, session, inputs, count, labels);
+}
+
+heddle_status heddle_find_answers(heddle_session *session,
+                                  const heddle_input *inputs, size_t count,
+                                  heddle_labels **labels) {
+  return run(Role::Answer, session, inputs, count, labels);
 }
 
 heddle_status heddle_fill(heddle_session *session, const heddle_input *inputs,
@@ -174,6 +223,12 @@ heddle_status heddle_tag_stream(heddle_session *session,
                                 const heddle_source *source,
                                 const heddle_label_sink *sink) {
   return run(Role::Tag, session, source, sink);
+}
+
+heddle_status heddle_find_answers_stream(heddle_session *session,
+                                         const heddle_source *source,
+                                         const heddle_label_sink *sink) {
+  return run(Role::Answer, session, source, sink);
 }
 
 heddle_status heddle_fill_stream(heddle_session *session,

@@ -53,24 +53,44 @@ static Status checkProfile(const Model &model, const Settings &settings) {
   return Status::success();
 }
 
-/// Settings of vectors say nothing to a model without any, nor those of labels.
+/// Whether a setting of texts, vectors or labels says something to a model.
+static bool isReadBy(const Manifest &manifest, const heddle_setting &setting) {
+  std::string_view name = setting.name, group = setting.group;
+  bool hasLabels =
+      manifest.classify || manifest.tag || manifest.answer || manifest.fill;
+  if (name == "aggregate")
+    return manifest.tag.has_value();
+  if (name == "max-answer" || name == "unanswerable")
+    return manifest.answer.has_value();
+  if (name == "stride")
+    return manifest.tag || manifest.answer;
+  if (name == "no-truncate")
+    return manifest.embed || hasLabels;
+  return group == kVectorGroup  ? manifest.embed.has_value()
+         : group == kLabelGroup ? hasLabels
+                                : true;
+}
+
+/// Spans of windows that overlap can be put together, labels of tokens cannot.
+static Status checkStride(const Model &model, const Settings &settings) {
+  std::optional<Aggregation> aggregation = settings.values().label.aggregation;
+  bool findsSpans = aggregation && *aggregation != Aggregation::None;
+  if (!settings.has("stride") || model.manifest().answer || findsSpans)
+    return Status::success();
+  return Status::error(
+      settings.nameOf("stride"), " is given without spans of labels, expected ",
+      settings.nameOf("aggregate"), " simple, first, average or max");
+}
+
 static Status checkTextTasks(const Model &model, const Settings &settings) {
   const Manifest &manifest = model.manifest();
-  bool hasLabels = manifest.classify || manifest.tag || manifest.fill;
-  for (const heddle_setting &setting : settingsList()) {
-    std::string_view group = setting.group;
-    bool isRead = group == kVectorGroup  ? manifest.embed.has_value()
-                  : group == kLabelGroup ? hasLabels
-                  : setting.name == std::string_view("no-truncate")
-                      ? manifest.embed || hasLabels
-                      : true;
-    if (setting.name == std::string_view("aggregate"))
-      isRead = manifest.tag.has_value();
-    if (!isRead && settings.has(setting.name))
+  for (const heddle_setting &setting : settingsList())
+    if (settings.has(setting.name) && !isReadBy(manifest, setting))
       return Status::error(settings.nameOf(setting.name), " is given, but '",
                            model.artifact().path(), "' ",
                            manifest.describeTasks());
-  }
+  if (Status status = checkStride(model, settings); !status.ok())
+    return status;
   return manifest.embed ? checkEmbedOptions(model, settings.values().embed,
                                             settings.nameOf(""))
                         : Status::success();

@@ -46,7 +46,7 @@ struct heddle_session {
   }
   heddle::LineRunOptions runOptions() const;
   heddle::TextOptions textOptions() const {
-    return {values.maxSource, values.refusesLong, values.ids};
+    return {values.maxSource, values.refusesLong, values.ids, values.stride};
   }
   /// The setting, or else what the model says.
   heddle::OnError onError() const {

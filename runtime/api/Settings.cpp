@@ -72,6 +72,15 @@ static Status readTop(SettingValues &values, const std::string &name,
                       const std::string &text) {
   return put(values.label.top, parseNumber(name, text, 1, kMostLabels));
 }
+static Status readLongest(SettingValues &values, const std::string &name,
+                          const std::string &text) {
+  return put(values.answer.longest,
+             parseNumber(name, text, 1, kMostTokensAsked));
+}
+static Status readUnanswerable(SettingValues &values, const std::string &name,
+                               const std::string &text) {
+  return put(values.answer.mayBeNone, parseSwitch(name, text));
+}
 static Status readAggregation(SettingValues &values, const std::string &name,
                               const std::string &text) {
   constexpr std::string_view names[] = {"none", "simple", "first", "average",
@@ -232,7 +241,8 @@ static constexpr Row kOtherRows[] = {
      readEmbedSwitch<&EmbedOptions::normalizes>},
     {{"top", "N", kLabelGroup,
       "give the N best labels of a text (default: all) or of a token (default: "
-      "1), or the N best tokens for a mask (default: 5)"},
+      "1), the N best tokens for a mask (default: 5) or answers to a question "
+      "(default: 1)"},
      readTop},
     {{"aggregate", "none|simple|first|average|max", kLabelGroup,
       "of a tagger, join neighbouring tokens with one label and leave out "
@@ -241,6 +251,18 @@ static constexpr Row kOtherRows[] = {
       "label of the first, of their mean or of the most certain one; none "
       "joins nothing (default: the label of each token)"},
      readAggregation},
+    {{"max-answer", "N", kLabelGroup,
+      "give answers of at most N tokens, before they become whole words "
+      "(default 15)"},
+     readLongest},
+    {{"unanswerable", nullptr, kLabelGroup,
+      "that a text has no answer is an answer, too: an empty one"},
+     readUnanswerable},
+    {{"stride", "N", kTextGroup,
+      "read texts that are too long in windows, of which each has N tokens of "
+      "the one before it: with --aggregate, or to answer questions, which "
+      "always does so (default 128, or half a window)"},
+     readNumber<&SettingValues::stride, 0, kMostTokensAsked>},
     {{"no-truncate", nullptr, kTextGroup,
       "refuse texts that are too long for a model that embeds or labels texts "
       "(default: it reads their beginning, and a warning counts them)"},

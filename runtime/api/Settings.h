@@ -14,6 +14,7 @@
 #include "runtime/lines/Embedding.h"
 #include "runtime/lines/Labels.h"
 #include "runtime/lines/OnError.h"
+#include "runtime/lines/QuestionAnswers.h"
 #include "runtime/lines/SentenceSplitter.h"
 #include "runtime/search/SearchOptions.h"
 
@@ -41,8 +42,10 @@ struct SettingValues {
   /// These without what other settings say.
   EmbedOptions embed;
   LabelOptions label;
-  /// Of both: see TextOptions.
+  AnswerOptions answer;
+  /// Of all three: see TextOptions.
   bool refusesLong = false;
+  std::optional<int64_t> stride;
   bool split = false, ids = false, profile = false;
   /// With `split`.
   SplitRules splitRules = SplitRules::AllScripts;

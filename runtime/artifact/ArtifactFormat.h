@@ -39,10 +39,10 @@
 //            others), "prompt": "query" (the default)},
 //            "classify": {"labels": ["bad", "good"], "scores": "softmax" (the
 //            default), "sigmoid" (of each label by itself) or "none"},
-//            "tag": {"labels": ["none", "name"]}, "fill": {"mask": 103 (the
-//            token that is guessed)}}; all but the first with "max_tokens": 256
-//            (longer texts are cut). Without tasks a model gives hidden states
-//            alone
+//            "tag": {"labels": ["none", "name"]}, "answer": {}, "fill":
+//            {"mask": 103 (the token that is guessed)}}; all but the first with
+//            "max_tokens": 256 (longer texts are cut, or read in windows).
+//            Without tasks a model gives hidden states alone
 //     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
 //            "none" (no section tokenizer; "reason": why), all for people,
 //        "bos": 4 (in front of a source), "eos": 0 (behind it), "language": 5
@@ -90,6 +90,8 @@
 //            of the first tokens are a prompt's) -> vectors f32 [batch, width]
 //   classify memory, lengths -> logits f32 [batch, labels]
 //   tag      memory, lengths -> logits f32 [batch, source, labels]
+//   answer   memory, lengths -> logits f32 [batch, source, 2], of the first
+//            token of an answer and of the last one
 //   fill     memory, lengths and masks [batch, masks] (positions of the token
 //            that is guessed, then -1) -> logits f32 [batch, masks, vocabulary]
 //   full     ids [batch, target], memory, lengths -> logits [batch, target,
@@ -164,7 +166,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 21;
+inline constexpr uint32_t kVersion = 22;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

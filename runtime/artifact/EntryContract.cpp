@@ -323,6 +323,8 @@ static TaskRule taskRuleOf(const Manifest &manifest, Role role) {
   case Role::Tag:
     return logits({named(Dim::Batch), named(Dim::Source)},
                   manifest.tag->labels.size());
+  case Role::Answer:
+    return logits({named(Dim::Batch), named(Dim::Source)}, 2);
   case Role::Fill:
     return logits({named(Dim::Batch), named(Dim::Masks)},
                   size_t(manifest.sourceVocabulary));

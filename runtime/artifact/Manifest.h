@@ -110,12 +110,13 @@ enum class Role {
   Embed,
   Classify,
   Tag,
+  Answer,
   Fill
 };
-inline constexpr size_t kNumRoles = 12;
+inline constexpr size_t kNumRoles = 13;
 /// Those of tasks, in the order in which people read them.
 inline constexpr Role kTaskRoles[] = {Role::Embed, Role::Classify, Role::Tag,
-                                      Role::Fill};
+                                      Role::Answer, Role::Fill};
 std::string_view nameOf(Role role);
 inline bool isOfDecoder(Role role) {
   return role != Role::Encode &&
@@ -249,6 +250,7 @@ struct Manifest {
   std::optional<int32_t> sourcePad;
   std::optional<EmbedTask> embed;
   std::optional<LabelTask> classify, tag;
+  std::optional<TextTask> answer;
   std::optional<FillTask> fill;
   /// Whether it has the task `generate`, which the next three are of.
   bool generates = false;

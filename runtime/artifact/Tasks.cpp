@@ -153,7 +153,7 @@ static void readEmbed(JsonReader &reader, Manifest &manifest) {
 }
 
 //===----------------------------------------------------------------------===//
-// classify, tag, fill
+// classify, tag, answer, fill
 //===----------------------------------------------------------------------===//
 
 static void readLabels(JsonReader &reader, LabelTask &task) {
@@ -189,6 +189,11 @@ static void readTag(JsonReader &reader, Manifest &manifest) {
   reader.rejectOtherKeys();
 }
 
+static void readAnswer(JsonReader &reader, Manifest &manifest) {
+  readText(reader, manifest.answer.emplace());
+  reader.rejectOtherKeys();
+}
+
 static void readFill(JsonReader &reader, Manifest &manifest) {
   FillTask &task = manifest.fill.emplace();
   readText(reader, task);
@@ -221,6 +226,9 @@ static constexpr TaskRow kTasks[] = {
      "classifies texts"},
     {"tag", readTag, [](const Manifest &m) { return m.tag.has_value(); },
      "labels tokens"},
+    {"answer", readAnswer,
+     [](const Manifest &m) { return m.answer.has_value(); },
+     "answers questions"},
     {"fill", readFill, [](const Manifest &m) { return m.fill.has_value(); },
      "guesses masked tokens"}};
 
@@ -259,6 +267,8 @@ const TextTask *Manifest::textTask(Role role) const {
     return taskIn(classify);
   case Role::Tag:
     return taskIn(tag);
+  case Role::Answer:
+    return taskIn(answer);
   case Role::Fill:
     return taskIn(fill);
   default:

@@ -11,6 +11,7 @@
 #include "runtime/threads/Thread.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 using namespace heddle;
@@ -24,6 +25,33 @@ void BatchPipeline::OpenWindow::fail(size_t line, Status status) {
     return;
   end = line;
   failure = std::move(status);
+}
+
+/// All sentences, first those that lines begin with. From `end` on they are
+/// without tokens.
+Sentences BatchPipeline::OpenWindow::gather() {
+  for (size_t line = end; line < answers.size(); ++line)
+    sentences.sources[line].clear();
+  for (auto &[line, sentence, answer] : further) {
+    sentences.more.push_back(sentences.first + int64_t(line));
+    sentences.sources.push_back(line < end ? std::move(sentence.source)
+                                           : TokenIds());
+    sentences.targets.emplace_back();
+    sentences.features.types.push_back(std::move(sentence.types));
+    sentences.features.promptTokens.push_back(0);
+    sentences.features.places.push_back(std::move(sentence.places));
+  }
+  return std::move(sentences);
+}
+
+/// Puts the answers of a line's windows behind each other.
+void BatchPipeline::OpenWindow::join() {
+  for (FurtherWindow &window : further)
+    answers[window.line].text += window.answer;
+  for (LineAnswer &answer : answers)
+    if (answer.hasFailed)
+      answer.text.clear();
+  answers.resize(end);
 }
 
 Status
@@ -106,7 +134,8 @@ void BatchPipeline::read(Lock &lock) {
   sentences.features.promptTokens.resize(count);
   sentences.features.places.resize(count);
   windows.push_back({std::move(lines.lines), std::move(sentences),
-                     std::vector<LineAnswer>(count), size, /*open=*/0,
+                     std::vector<LineAnswer>(count), /*further=*/{}, size,
+                     /*open=*/0,
                      /*isDivided=*/false, count, std::move(lines.failure)});
   linesRead += size.lines;
   unwritten.lines += size.lines;
@@ -130,6 +159,7 @@ void BatchPipeline::encode(const Task &task) {
   OpenWindow &window = *task.window;
   Sentences &sentences = window.sentences;
   size_t line = task.begin;
+  std::vector<FurtherWindow> further;
   Status status = Status::success();
   for (; line < task.end; ++line) {
     Result<Sentence> sentence =
@@ -146,8 +176,12 @@ void BatchPipeline::encode(const Task &task) {
     sentences.features.places[line] = std::move(sentence->places);
     window.answers[line].notice = std::move(sentence->notice);
     window.answers[line].hasFailed = sentence->hasFailed;
+    window.answers[line].kept = std::move(sentence->kept);
+    for (Sentence &more : sentence->windows)
+      further.push_back({line, std::move(more)});
   }
   Lock lock(mutex);
+  std::move(further.begin(), further.end(), std::back_inserter(window.further));
   if (!status.ok())
     window.fail(line, std::move(status));
   if (--window.open == 0)
@@ -160,10 +194,7 @@ void BatchPipeline::divide(Lock &lock, OpenWindow &window) {
   bool isFull = window.size.lines >= limits.window.lines ||
                 window.size.bytes >= limits.window.bytes;
   lock.unlock();
-  window.sentences.sources.resize(window.end);
-  window.sentences.targets.resize(window.end);
-  std::vector<Batch> batches =
-      stages.divide(std::move(window.sentences), isFull);
+  std::vector<Batch> batches = stages.divide(window.gather(), isFull);
   lock.lock();
   opening = false;
   inputEnded |= !window.failure.ok();
@@ -183,8 +214,12 @@ void BatchPipeline::put(const Task &task, Answers answers) {
   auto placeOf = [&](int64_t line) {
     return size_t(line - window.sentences.first);
   };
-  for (size_t i = 0; i < answers.texts.size(); ++i)
-    window.answers[placeOf(lines[i])].text = std::move(answers.texts[i]);
+  for (size_t i = 0; i < answers.texts.size(); ++i) {
+    size_t number = task.batch->numbers[i], count = window.answers.size();
+    (number < count ? window.answers[number].text
+                    : window.further[number - count].answer) =
+        std::move(answers.texts[i]);
+  }
   for (const auto &[place, status] : answers.skipped) {
     LineAnswer &skipped = window.answers[placeOf(lines[place])];
     skipped.notice = status.message();
@@ -208,7 +243,7 @@ void BatchPipeline::writeFinished(Lock &lock) {
   while (!stopped && !windows.empty() && windows.front().isComplete()) {
     OpenWindow &window = windows.front();
     lock.unlock();
-    window.answers.resize(window.end);
+    window.join();
     Status status = stages.write(window.answers);
     lock.lock();
     if (status.ok())

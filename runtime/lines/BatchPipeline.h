@@ -40,6 +40,8 @@ struct LineAnswer {
   /// what was cut from it. Empty for others.
   std::string notice = {};
   bool hasFailed = false;
+  /// What the sentence has.
+  std::string kept = {};
 };
 
 /// The ids of a line, and what is said of its target. No source: the answer is
@@ -53,6 +55,11 @@ struct Sentence {
   TokenIds types = {};
   int32_t promptTokens = 0;
   std::vector<TokenPlace> places = {};
+  /// What whoever writes the answer wants to know of the line.
+  std::string kept = {};
+  /// Further windows of a long text, which have sources, types and places
+  /// alone. Their answers stand behind that of the first one, in order.
+  std::vector<Sentence> windows = {};
 };
 
 /// What became of a batch: an answer for each sentence, or a failure, which
@@ -113,11 +120,20 @@ public:
 private:
   using Lock = std::unique_lock<std::mutex>;
 
+  /// One of a long text, behind its first one.
+  struct FurtherWindow {
+    /// The place of its line.
+    size_t line;
+    Sentence sentence;
+    std::string answer = {};
+  };
+
   /// A window whose answers are gathered.
   struct OpenWindow {
     std::vector<Line> lines;
     Sentences sentences;
     std::vector<LineAnswer> answers;
+    std::vector<FurtherWindow> further;
     /// What was read.
     LineLimits size;
     /// Its ranges that are not yet encoded, then its batches without answers.
@@ -128,6 +144,8 @@ private:
     Status failure;
 
     void fail(size_t line, Status status);
+    Sentences gather();
+    void join();
     bool isComplete() const { return isDivided && open == 0; }
   };
 

@@ -73,8 +73,7 @@ public:
            const LineSource &source)
       : model(model), options(options), width(taskWidth(model, Role::Embed)),
         reader(model, *model.manifest().embed, options, source,
-               promptFor(*model.manifest().embed, options),
-               /*findsPlaces=*/false) {}
+               {promptFor(*model.manifest().embed, options)}) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     return reader.read(number, line);

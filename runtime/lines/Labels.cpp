@@ -7,12 +7,12 @@
 
 #include "runtime/lines/Labels.h"
 
+#include "runtime/lines/Records.h"
 #include "runtime/lines/Spans.h"
 #include "runtime/session/TextTasks.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -79,7 +79,10 @@ public:
                      width)),
         aggregation(task == Role::Tag ? options.aggregation : std::nullopt),
         reader(model, *model.manifest().textTask(task), options, source,
-               /*prompt=*/"", /*findsPlaces=*/task != Role::Classify) {}
+               {/*prompt=*/"",
+                task == Role::Classify ? TextUse::Places::None
+                                       : TextUse::Places::OfText,
+                aggregation ? options.stride : std::nullopt}) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     return reader.read(number, line);
@@ -160,27 +163,24 @@ std::string LabelJob::label(const Batch &batch, size_t text,
   }
   if (aggregation)
     labels = findSpans(tokens, model.manifest().tag->labels, *aggregation);
-  return {reinterpret_cast<const char *>(labels.data()),
-          labels.size() * sizeof(Label)};
+  return writeRecords(labels);
 }
 
 Status heddle::labelLines(const Workers &workers, const LineRunOptions &options,
                           Role task, const LabelOptions &label,
                           LineSource &source, const LabelWriter &writer) {
   LabelJob job(workers.model(), task, label, source);
-  return runLines(
-      workers, options, source, job,
-      [&](const std::vector<LineAnswer> &answers) {
-        for (const LineAnswer &answer : answers) {
-          std::vector<Label> labels(answer.text.size() / sizeof(Label));
-          if (!labels.empty())
-            std::memcpy(static_cast<void *>(labels.data()), answer.text.data(),
-                        answer.text.size());
-          Status status =
-              writer.write(answer.hasFailed ? nullptr : &labels, answer.notice);
-          if (!status.ok())
-            return status;
-        }
-        return writer.flush();
-      });
+  return runLines(workers, options, source, job,
+                  [&](const std::vector<LineAnswer> &answers) {
+                    for (const LineAnswer &answer : answers) {
+                      auto labels = readRecords<Label>(answer.text);
+                      if (label.stride && label.aggregation)
+                        labels = withoutOverlaps(std::move(labels));
+                      Status status = writer.write(
+                          answer.hasFailed ? nullptr : &labels, answer.notice);
+                      if (!status.ok())
+                        return status;
+                    }
+                    return writer.flush();
+                  });
 }

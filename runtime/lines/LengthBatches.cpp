@@ -16,13 +16,13 @@ std::vector<Batch> heddle::divideByLength(Sentences sentences,
   std::vector<TokenIds> &sources = sentences.sources;
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
-  auto length = [&](size_t line) { return sources[line].size(); };
+  auto length = [&](size_t number) { return sources[number].size(); };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return length(a) != length(b) ? length(a) > length(b) : a < b;
   });
   std::vector<Batch> batches;
-  for (size_t line : order) {
-    if (sources[line].empty())
+  for (size_t number : order) {
+    if (sources[number].empty())
       break;
     auto isFull = [&](const Batch &batch) {
       int64_t sentences = int64_t(batch.sources.size()) + 1;
@@ -31,17 +31,18 @@ std::vector<Batch> heddle::divideByLength(Sentences sentences,
     };
     if (batches.empty() || isFull(batches.back()))
       batches.emplace_back();
-    batches.back().sources.push_back(std::move(sources[line]));
-    batches.back().targets.push_back(std::move(sentences.targets[line]));
+    batches.back().sources.push_back(std::move(sources[number]));
+    batches.back().targets.push_back(std::move(sentences.targets[number]));
     SourceFeatures &all = sentences.features,
                    &features = batches.back().features;
     if (!all.types.empty())
-      features.types.push_back(std::move(all.types[line]));
+      features.types.push_back(std::move(all.types[number]));
     if (!all.promptTokens.empty())
-      features.promptTokens.push_back(all.promptTokens[line]);
+      features.promptTokens.push_back(all.promptTokens[number]);
     if (!all.places.empty())
-      features.places.push_back(std::move(all.places[line]));
-    batches.back().lines.push_back(sentences.first + int64_t(line));
+      features.places.push_back(std::move(all.places[number]));
+    batches.back().lines.push_back(sentences.lineOf(number));
+    batches.back().numbers.push_back(number);
   }
   return batches;
 }

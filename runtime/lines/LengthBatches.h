@@ -26,6 +26,14 @@ struct Sentences {
   std::vector<TokenIds> targets;
   /// What else is said of them: lists are as long, too.
   SourceFeatures features = {};
+  /// The last ones are further windows of lines: the number of each one's.
+  std::vector<int64_t> more = {};
+
+  int64_t lineOf(size_t sentence) const {
+    size_t lines = sources.size() - more.size();
+    return sentence < lines ? first + int64_t(sentence)
+                            : more[sentence - lines];
+  }
 };
 
 /// Sentences that run together.
@@ -34,6 +42,8 @@ struct Batch {
   SourceFeatures features = {};
   /// The number of each one's line.
   std::vector<int64_t> lines;
+  /// Which of the Sentences each one is.
+  std::vector<size_t> numbers = {};
 };
 
 /// What one batch may hold.

@@ -52,7 +52,8 @@ static Batch partOf(const Batch &batch, size_t first, size_t count) {
           part(batch.targets),
           {partOfSome(features.candidates), partOfSome(features.types),
            partOfSome(features.promptTokens), partOfSome(features.places)},
-          part(batch.lines)};
+          part(batch.lines),
+          part(batch.numbers)};
 }
 
 namespace {

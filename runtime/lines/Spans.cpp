@@ -7,6 +7,7 @@
 #include "runtime/lines/Spans.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace heddle;
 
@@ -124,4 +125,26 @@ std::vector<Label> heddle::findSpans(const std::vector<ScoredToken> &tokens,
                              }),
               found.end());
   return found;
+}
+
+std::vector<Label> heddle::withoutOverlaps(std::vector<Label> spans) {
+  auto length = [](const Label &span) {
+    return span.place.characters.end - span.place.characters.begin;
+  };
+  auto beginOf = [](const Label &span) { return span.place.characters.begin; };
+  // Of those that begin at one place, one is kept whatever their order is.
+  std::sort(spans.begin(), spans.end(), [&](const Label &a, const Label &b) {
+    return std::pair(beginOf(a), a.token) < std::pair(beginOf(b), b.token);
+  });
+  std::vector<Label> kept;
+  for (const Label &span : spans) {
+    bool overlaps = !kept.empty() && beginOf(span) >= beginOf(kept.back()) &&
+                    beginOf(span) < kept.back().place.characters.end;
+    if (!overlaps)
+      kept.push_back(span);
+    else if (std::pair(length(span), span.score) >
+             std::pair(length(kept.back()), kept.back().score))
+      kept.back() = span;
+  }
+  return kept;
 }

@@ -33,6 +33,10 @@ std::vector<Label> findSpans(const std::vector<ScoredToken> &tokens,
                              const std::vector<std::string> &labels,
                              Aggregation aggregation);
 
+/// The spans of a text in windows that overlap, window by window: of spans that
+/// begin inside another one only the longest, or else the most certain.
+std::vector<Label> withoutOverlaps(std::vector<Label> spans);
+
 /// A label without what says where in a span it stands.
 std::string_view nameOfSpan(std::string_view label);
 

@@ -10,6 +10,7 @@
 #include "runtime/lines/LineTokens.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 using namespace heddle;
@@ -30,19 +31,27 @@ static int32_t countPromptTokens(const Model &model, const std::string &prompt,
   return int32_t(tokens->ids.size()) - endsSpecially;
 }
 
-TextReader::TextReader(const Model &model, const TextTask &task,
-                       const TextOptions &options, const LineSource &source,
-                       std::string textPrompt, bool findsPlaces)
-    : model(model), options(options), source(source), findsPlaces(findsPlaces) {
+std::optional<size_t> heddle::mostTokens(const Model &model,
+                                         const TextTask &task,
+                                         const TextOptions &options) {
+  std::optional<size_t> most;
   std::optional<int64_t> asked =
       options.maxTokens ? options.maxTokens : task.maxTokens;
   for (std::optional<int64_t> bound : {asked, model.manifest().sourcePositions})
     if (bound)
       most = std::min(most.value_or(size_t(*bound)), size_t(*bound));
-  if (textPrompt.empty() || !model.tokenizer())
-    return;
-  prompt = std::move(textPrompt);
-  promptTokens = countPromptTokens(model, prompt, most);
+  return most;
+}
+
+TextReader::TextReader(const Model &model, const TextTask &task,
+                       const TextOptions &options, const LineSource &source,
+                       TextUse textUse)
+    : model(model), options(options), source(source), use(std::move(textUse)),
+      most(mostTokens(model, task, options)) {
+  if (!model.tokenizer())
+    use.prompt.clear();
+  if (!use.prompt.empty())
+    promptTokens = countPromptTokens(model, use.prompt, most);
 }
 
 Result<Sentence> TextReader::read(int64_t number, const Line &line) const {
@@ -57,26 +66,24 @@ Result<Sentence> TextReader::read(int64_t number, const Line &line) const {
 Result<Sentence>
 TextReader::read(const LineText &line,
                  const std::optional<std::string> &pair) const {
+  if (!line.ids && !options.ids)
+    return readText(line.text, pair);
+  Result<TokenIds> ids = line.ids ? Result(*line.ids) : parseIds(line.text);
+  if (!ids.ok())
+    return ids.status();
   Sentence sentence;
-  if (line.ids) {
-    sentence.source = *line.ids;
-  } else if (options.ids) {
-    Result<TokenIds> ids = parseIds(line.text);
-    if (!ids.ok())
-      return ids.status();
-    sentence.source = std::move(*ids);
-  } else {
-    Result<Sentence> encoded = readText(line.text, pair);
-    if (!encoded.ok())
-      return encoded;
-    sentence = std::move(*encoded);
-  }
-  if (Status status = model.checkSource(sentence.source); !status.ok())
+  sentence.source = std::move(*ids);
+  Status status = check(sentence.source);
+  return status.ok() ? Result(std::move(sentence)) : status;
+}
+
+Status TextReader::check(const TokenIds &source) const {
+  if (Status status = model.checkSource(source); !status.ok())
     return status;
-  if (options.maxTokens && int64_t(sentence.source.size()) > *options.maxTokens)
-    return Status::error("has ", sentence.source.size(),
-                         " tokens, expected at most ", *options.maxTokens);
-  return sentence;
+  if (options.maxTokens && int64_t(source.size()) > *options.maxTokens)
+    return Status::error("has ", source.size(), " tokens, expected at most ",
+                         *options.maxTokens);
+  return Status::success();
 }
 
 /// Whether a token with a place continues a word: the pipelines of transformers
@@ -99,9 +106,9 @@ static bool continuesWord(const Model &model, int32_t id,
          (begin == text.size() || text[begin] != ' ');
 }
 
-/// Where tokens stand in a text.
+/// Where tokens stand in a text, the first one or the second one.
 static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
-                                        std::string_view text,
+                                        int8_t number, std::string_view text,
                                         const Model &model) {
   // A byte's character is what stands in front of it. What is not UTF-8 has
   // bytes that continue no character.
@@ -114,36 +121,71 @@ static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
   };
   std::vector<TokenPlace> places;
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
-    if (encoding.texts[i] < 0) {
-      places.push_back({});
+    TokenPlace &place = places.emplace_back();
+    if (encoding.texts[i] != number)
       continue;
-    }
     TextRange bytes = encoding.ranges[i];
-    places.push_back({bytes,
-                      {characterAt(bytes.begin, /*isEnd=*/false),
-                       characterAt(bytes.end, /*isEnd=*/true)},
-                      /*isOfText=*/true});
-    places.back().continuesWord =
-        continuesWord(model, encoding.ids[i], places.back(), text);
+    place = {bytes,
+             {characterAt(bytes.begin, /*isEnd=*/false),
+              characterAt(bytes.end, /*isEnd=*/true)},
+             /*isOfText=*/true};
+    place.continuesWord = continuesWord(model, encoding.ids[i], place, text);
+    place.word = encoding.words[i];
   }
   return places;
 }
 
-/// The tokens of a text or of a pair, of which the longer one is cut first.
-Result<TextEncoding> TextReader::encode(std::string_view text,
-                                        const std::optional<std::string> &pair,
-                                        bool &isCut) const {
-  if (!pair)
-    return model.tokenizer()->encodeBeginning(text, most, findsPlaces, isCut);
+/// The tokens of a text or of a pair, in one window, whose rest is cut, or in
+/// several. Without a stride the longer text of a pair is cut first.
+Result<std::vector<TextEncoding>>
+TextReader::encode(std::string_view text,
+                   const std::optional<std::string> &pair, bool &isCut) const {
+  bool tracks = use.places != TextUse::Places::None;
+  const Tokenizer &tokenizer = *model.tokenizer();
+  if (!pair && !use.stride) {
+    auto encoding = tokenizer.encodeBeginning(text, most, tracks, isCut);
+    if (!encoding.ok())
+      return encoding.status();
+    std::vector<TextEncoding> windows;
+    windows.push_back(std::move(*encoding));
+    return windows;
+  }
   std::optional<Truncation> truncation;
   if (most)
     truncation.emplace().maxTokens = *most;
-  auto windows =
-      model.tokenizer()->encodeWindows({text, *pair}, truncation, findsPlaces);
-  if (!windows.ok())
-    return windows.status();
-  isCut = windows->size() > 1;
-  return std::move(windows->front());
+  if (most && use.stride) {
+    truncation->stride = size_t(*use.stride);
+    truncation->strategy = pair ? Truncation::Strategy::OnlySecond
+                                : Truncation::Strategy::OnlyFirst;
+  }
+  TextPair texts = {text, {}};
+  if (pair)
+    texts.second = *pair;
+  auto windows = tokenizer.encodeWindows(texts, truncation, tracks);
+  if (windows.ok() && !use.stride) {
+    isCut = windows->size() > 1;
+    windows->resize(1);
+  }
+  return windows;
+}
+
+/// A window of texts, of which `text` is the one whose places count.
+Result<Sentence> TextReader::take(TextEncoding encoding,
+                                  std::string_view text) const {
+  if (int32_t types = model.manifest().sourceTypes)
+    for (int32_t type : encoding.types)
+      if (type >= types)
+        return Status::error("has a token of type ", type,
+                             " but the model has ", types);
+  if (Status status = check(encoding.ids); !status.ok())
+    return status;
+  Sentence sentence;
+  if (use.places != TextUse::Places::None)
+    sentence.places =
+        placesOf(encoding, use.places == TextUse::Places::OfPair, text, model);
+  sentence.source = std::move(encoding.ids);
+  sentence.types = std::move(encoding.types);
+  return sentence;
 }
 
 Result<Sentence>
@@ -153,26 +195,27 @@ TextReader::readText(std::string_view text,
       !status.ok())
     return status;
   bool isCut = false;
-  std::string whole = prompt + std::string(text);
+  std::string whole = use.prompt + std::string(text);
   auto encoded = encode(whole, pair, isCut);
   if (!encoded.ok())
     return encoded.status();
-  Sentence sentence;
-  if (isCut) {
-    std::string tokens = std::to_string(*most) + " tokens";
-    if (options.refusesLong)
-      return Status::error("has more than ", tokens);
-    sentence.notice = "has more than " + tokens + " and is cut";
+  std::string tokens = most ? std::to_string(*most) + " tokens" : "";
+  if (isCut && options.refusesLong)
+    return Status::error("has more than ", tokens);
+  std::vector<Sentence> windows;
+  for (TextEncoding &encoding : *encoded) {
+    Result<Sentence> window =
+        take(std::move(encoding),
+             use.places == TextUse::Places::OfPair ? *pair : whole);
+    if (!window.ok())
+      return window;
+    windows.push_back(std::move(*window));
   }
-  if (int32_t types = model.manifest().sourceTypes)
-    for (int32_t type : encoded->types)
-      if (type >= types)
-        return Status::error("has a token of type ", type,
-                             " but the model has ", types);
-  if (findsPlaces)
-    sentence.places = placesOf(*encoded, whole, model);
-  sentence.source = std::move(encoded->ids);
-  sentence.types = std::move(encoded->types);
+  Sentence sentence = std::move(windows.front());
+  sentence.windows.assign(std::make_move_iterator(windows.begin() + 1),
+                          std::make_move_iterator(windows.end()));
+  if (isCut)
+    sentence.notice = "has more than " + tokens + " and is cut";
   sentence.promptTokens =
       std::min(promptTokens, int32_t(sentence.source.size()));
   return sentence;

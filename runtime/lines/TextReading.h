@@ -29,16 +29,32 @@ struct TextOptions {
   bool refusesLong = false;
   /// Lines are ids, which stand for themselves: they are never cut.
   bool ids = false;
+  /// Texts that are too long are read in windows, of which each has so many
+  /// tokens of the one before it; absent for what the task does by itself.
+  std::optional<int64_t> stride;
 };
+
+/// What a task wants to know of texts.
+struct TextUse {
+  /// Stands in front of each text.
+  std::string prompt = {};
+  /// Tokens of the text, or of the second one of a pair, know their places.
+  enum class Places { None, OfText, OfPair } places = Places::None;
+  /// See TextOptions. Of a pair the second text is cut alone.
+  std::optional<int64_t> stride = {};
+};
+
+/// How many tokens of a text a task reads at once: fewer than the model says if
+/// options ask for that, and no more than it has positions. Absent for all.
+std::optional<size_t> mostTokens(const Model &model, const TextTask &task,
+                                 const TextOptions &options);
 
 /// Borrows all that it is made of. Any number of threads may use it.
 class TextReader {
 public:
-  /// Of a task of the model. With `findsPlaces` tokens of texts know their
-  /// places.
+  /// Of a task of the model.
   TextReader(const Model &model, const TextTask &task,
-             const TextOptions &options, const LineSource &source,
-             std::string prompt, bool findsPlaces);
+             const TextOptions &options, const LineSource &source, TextUse use);
 
   /// The ids of a line, which Model::checkSource accepts. A failure, and a
   /// notice that a text is cut, name the line.
@@ -49,19 +65,19 @@ private:
                         const std::optional<std::string> &pair) const;
   Result<Sentence> readText(std::string_view text,
                             const std::optional<std::string> &pair) const;
-  Result<TextEncoding> encode(std::string_view text,
-                              const std::optional<std::string> &pair,
-                              bool &isCut) const;
+  Result<std::vector<TextEncoding>>
+  encode(std::string_view text, const std::optional<std::string> &pair,
+         bool &isCut) const;
+  Result<Sentence> take(TextEncoding encoding, std::string_view text) const;
+  Status check(const TokenIds &source) const;
 
   const Model &model;
   const TextOptions &options;
   const LineSource &source;
-  /// Tokens that are read of a text.
-  std::optional<size_t> most;
-  /// What stands in front of each text, and how many tokens it has.
-  std::string prompt;
+  TextUse use;
+  /// Tokens that are read at once.
+  const std::optional<size_t> most;
   int32_t promptTokens = 0;
-  const bool findsPlaces;
 };
 
 } // namespace heddle

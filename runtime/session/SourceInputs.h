@@ -31,6 +31,8 @@ struct TokenPlace {
   /// Whether the token continues the word of the one before it, as
   /// transformers' taggers see it.
   bool continuesWord = false;
+  /// Which word of the text it is of, as the tokenizer cuts it.
+  uint32_t word = 0;
 };
 
 /// What requests say of their sources beside ids. A list has an element for

@@ -34,6 +34,8 @@ struct Piece {
   TextRange range;
   /// Whether it was found as a token, not by a model.
   bool isToken = false;
+  /// The part of the text that it was cut from: by number, if ranges count.
+  uint32_t word = 0;
 };
 
 /// Cuts the parts that are left into pieces.

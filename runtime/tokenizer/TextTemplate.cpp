@@ -14,11 +14,17 @@
 
 using namespace heddle;
 
-void TextEncoding::add(int32_t id, int32_t type, int8_t text, TextRange range) {
-  ids.push_back(id);
+/// Of a special token.
+void TextEncoding::add(int32_t id, int32_t type) {
+  add(Piece{id, {}}, type, /*text=*/-1);
+}
+
+void TextEncoding::add(const Piece &piece, int32_t type, int8_t text) {
+  ids.push_back(piece.id);
   types.push_back(type);
   texts.push_back(text);
-  ranges.push_back(range);
+  ranges.push_back(piece.range);
+  words.push_back(piece.word);
 }
 
 Result<TextTemplate> TextTemplate::parse(std::string_view table) {
@@ -55,10 +61,10 @@ TextEncoding TextTemplate::build(const std::vector<Piece> &first,
     auto type = int32_t(item->type);
     bool isSecond = item->id == format::kSecondText;
     if (item->id >= 0)
-      encoding.add(item->id, type, -1, {});
+      encoding.add(item->id, type);
     else if (const std::vector<Piece> *text = isSecond ? second : &first)
       for (const Piece &piece : *text)
-        encoding.add(piece.id, type, int8_t(isSecond), piece.range);
+        encoding.add(piece, type, int8_t(isSecond));
   }
   return encoding;
 }

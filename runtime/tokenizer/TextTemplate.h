@@ -28,8 +28,11 @@ struct TextEncoding {
   std::vector<int8_t> texts;
   /// The bytes of its text that it stands for; none of a special token.
   std::vector<TextRange> ranges;
+  /// Which word of its text it is of: a part that pre-tokenizers leave whole.
+  std::vector<uint32_t> words;
 
-  void add(int32_t id, int32_t type, int8_t text, TextRange range);
+  void add(int32_t id, int32_t type);
+  void add(const Piece &piece, int32_t type, int8_t text);
 };
 
 /// Immutable; a view of a table.

@@ -237,6 +237,7 @@ void TokenizerStages::cut(std::string_view text, Side side, bool tracks,
                           std::vector<Piece> &tokens) const {
   TextParts parts(text, tracks);
   split(parts, side);
+  uint32_t word = 0;
   for (const TextPart &part : parts.all()) {
     size_t first = tokens.size();
     if (part.isText())
@@ -245,8 +246,11 @@ void TokenizerStages::cut(std::string_view text, Side side, bool tracks,
       tokens.push_back(
           {part.id, {0, uint32_t(part.text.size())}, /*isToken=*/true});
     if (tracks)
-      for (size_t i = first; i < tokens.size(); ++i)
+      for (size_t i = first; i < tokens.size(); ++i) {
         tokens[i].range =
             part.originOf(tokens[i].range.begin, tokens[i].range.end);
+        tokens[i].word = word;
+      }
+    ++word;
   }
 }

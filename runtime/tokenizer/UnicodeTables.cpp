@@ -8,7 +8,17 @@
 
 #include <algorithm>
 #include <bitset>
+#include <cstdint>
 #include <iterator>
+
+namespace {
+/// Every character `step` behind another one, from `first` to `last`, has a
+/// small letter that is `delta` away.
+struct LowercaseRun {
+  char32_t first, last, step;
+  int32_t delta;
+};
+} // namespace
 
 #include "runtime/tokenizer/LibraryTables.inc"
 #include "runtime/tokenizer/UnicodeTables.inc"
@@ -63,6 +73,20 @@ bool heddle::isInitialQuote(char32_t character) {
 
 bool heddle::isClosing(char32_t character) {
   return contains(kClosing, character);
+}
+
+char32_t heddle::toLowercase(char32_t character) {
+  auto next =
+      std::upper_bound(std::begin(kLowercaseRuns), std::end(kLowercaseRuns),
+                       character, [](char32_t value, const LowercaseRun &run) {
+                         return value < run.first;
+                       });
+  if (next == std::begin(kLowercaseRuns))
+    return character;
+  const LowercaseRun &run = *(next - 1);
+  bool isInside =
+      character <= run.last && (character - run.first) % run.step == 0;
+  return isInside ? char32_t(int32_t(character) + run.delta) : character;
 }
 
 bool heddle::isWordCharacter(char32_t character) {

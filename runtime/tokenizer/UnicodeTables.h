@@ -20,6 +20,9 @@ bool isSentenceEnd(char32_t character);
 bool isInitialQuote(char32_t character);
 bool isClosing(char32_t character);
 
+/// The small letter of a character, if that is one character, or else itself.
+char32_t toLowercase(char32_t character);
+
 // What follows is what the library tokenizers 0.22.2 knows, whose parts are of
 // several versions of Unicode.
 

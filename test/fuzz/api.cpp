@@ -152,6 +152,7 @@ private:
     for (auto [all, each] :
          {std::pair(&heddle_classify, &heddle_classify_stream),
           {&heddle_tag, &heddle_tag_stream},
+          {&heddle_find_answers, &heddle_find_answers_stream},
           {&heddle_fill, &heddle_fill_stream}}) {
       heddle_labels *labels = nullptr;
       inOrder = source();

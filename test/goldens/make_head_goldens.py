@@ -7,7 +7,8 @@ usage: make_head_goldens.py [--folder FOLDER]
 Run it with HF_HUB_OFFLINE=1, behind make_embed_goldens.py and
 make_encoder_goldens.py, whose vocabularies the folders link. A folder is named after
 its family and task. `scores.json` has the task and, for each text, the scores of each
-place by label: the text, its tokens or its masks.
+place by label: the text, its tokens or its masks. Of a model that answers questions it
+has the answers of the pipeline, by its arguments.
 """
 
 import argparse
@@ -61,6 +62,7 @@ FAMILIES = {
 HEADS = {
     "classify": transformers.AutoModelForSequenceClassification,
     "tag": transformers.AutoModelForTokenClassification,
+    "answer": transformers.AutoModelForQuestionAnswering,
     "fill": transformers.AutoModelForMaskedLM,
 }
 LABELS = {
@@ -148,15 +150,25 @@ SPAN_TEXTS = [
 ]
 
 
-def spans_of(model, tokenizer, texts):
-    """What the pipeline finds of texts, by each strategy."""
+# Texts of several windows, which have STRIDE tokens of the one before.
+LONG_TEXTS = [
+    "the cats jumped over it, jumping unlazy dogs. " * 7,
+    "Zebras and foxes; RUNNER, éa  quickest. a un able " * 5,
+    "the fox",
+]
+STRIDE = 7
+
+
+def spans_of(model, tokenizer, texts, strategies, **more):
+    """What the pipeline finds of texts, by strategy."""
     spans = {}
-    for strategy in ("none", "simple", "first", "average", "max"):
+    for strategy in strategies:
         pipeline = transformers.pipeline(
             "token-classification",
             model=model,
             tokenizer=tokenizer,
             aggregation_strategy=strategy,
+            **more,
         )
         spans[strategy] = [
             [
@@ -173,6 +185,53 @@ def spans_of(model, tokenizer, texts):
     return spans
 
 
+# Questions and texts: words of several pieces, capitals, the same word twice, marks, one
+# word, and texts of several windows.
+QUESTIONS = [
+    ["what is lazy?", "The quick brown fox jumps over the lazy dog; a DOG ran."],
+    ["who jumped", "Zebras and foxes; RUNNER, éa  quickest. the cats jumped, jumping."],
+    ["a", "fox"],
+    ["is it the cat?", "the quick fox jumped over it and " * 9],
+    ["where", "the cats jumped over it, jumping unlazy dogs. ÄÖ a un able fox " * 6],
+]
+# Arguments of the pipeline. Windows are those of a model of few positions.
+ASKED = [
+    {},
+    {"top_k": 5, "max_answer_len": 3},
+    {"top_k": 4, "handle_impossible_answer": True},
+    {"top_k": 3, "doc_stride": 5},
+    {"top_k": 2, "max_seq_len": 32, "doc_stride": 2},
+]
+
+
+def answers_of(model, tokenizer, asked):
+    """The pipeline's answers, those of a probability above 0."""
+    pipeline = transformers.pipeline(
+        "question-answering", model=model, tokenizer=tokenizer
+    )
+    lines = []
+    for question, context in QUESTIONS:
+        found = pipeline(question=question, context=context, **asked)
+        lines.append(
+            [
+                {**answer, "score": round(float(answer["score"]), 9)}
+                for answer in ([found] if isinstance(found, dict) else found)
+                if answer["score"] > 0
+            ]
+        )
+    return lines
+
+
+def make_answers(folder, config, vocabulary, seed):
+    model, tokenizer = write_folder(folder, config, vocabulary, "answer", seed)
+    write_json(folder / "questions.json", QUESTIONS)
+    answers = [
+        {"asked": asked, "lines": answers_of(model, tokenizer, asked)} for asked in ASKED
+    ]
+    text = json.dumps({"task": "answer", "answers": answers}, ensure_ascii=False)
+    (folder / "scores.json").write_text(text + "\n", encoding="utf-8")
+
+
 def make(folder, config, vocabulary, mask, head, seed, function=softmax):
     model, tokenizer = write_folder(folder, config, vocabulary, head, seed)
     texts = texts_of(mask)
@@ -182,7 +241,13 @@ def make(folder, config, vocabulary, mask, head, seed, function=softmax):
     if head == "tag":
         texts = texts[:2] + SPAN_TEXTS
         write_json(folder / "span-texts.json", texts)
-        scores["spans"] = spans_of(model, tokenizer, texts)
+        joined = ["simple", "first", "average", "max"]
+        scores["spans"] = spans_of(model, tokenizer, texts, ["none", *joined])
+        write_json(folder / "long-texts.json", LONG_TEXTS)
+        scores["stride"] = STRIDE
+        scores["windows"] = spans_of(
+            model, tokenizer, LONG_TEXTS, joined, stride=STRIDE
+        )
     if head == "classify":
         scores["pairs"] = [
             score(model, tokenizer, pair, head, function) for pair in PAIRS
@@ -202,7 +267,7 @@ def main():
     shutil.rmtree(root, ignore_errors=True)
     seed = 40
     for family, (config, vocabulary, mask) in FAMILIES.items():
-        for head in HEADS:
+        for head in ("classify", "tag", "fill"):
             more = labels_of(LABELS[head]) if head in LABELS else {}
             seed += 1
             folder = root / f"{family}-{head}"
@@ -237,6 +302,11 @@ def main():
             config, words, _ = FAMILIES["modernbert"]
             config = config | {"classifier_pooling": "mean"} | more
         make(root / f"labels-{name}", config, words, mask, "classify", seed, function)
+
+    # Behind the others, whose numbers would be drawn anew.
+    for family, (config, vocabulary, _) in FAMILIES.items():
+        seed += 1
+        make_answers(root / f"{family}-answer", config, vocabulary, seed)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,42 @@ TEST(LabelManifestTest, has_labels_and_a_mask) {
             "classifies texts and labels tokens and guesses masked tokens");
 }
 
+/// With the entry of the task `tag` as one of the task `answer`.
+static json withAnswers() {
+  json text = withoutGeneration(withLabels(toyManifest()));
+  text["tasks"]["answer"] = {{"max_tokens", 12}};
+  text["tasks"].erase("tag");
+  for (json &entry : text["entries"])
+    if (entry["role"] == "tag") {
+      entry["role"] = "answer";
+      entry["arguments"][2]["shape"].back() = 2;
+    }
+  return text;
+}
+
+TEST(LabelManifestTest, answers_questions) {
+  json text = withAnswers();
+  Result<Manifest> manifest = parseManifest(text.dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  ASSERT_TRUE(manifest->answer);
+  EXPECT_EQ(manifest->answer->maxTokens, 12);
+  EXPECT_EQ(manifest->textTask(Role::Answer), &*manifest->answer);
+  EXPECT_TRUE(manifest->hasTask("answer"));
+  EXPECT_EQ(manifest->describeTasks(),
+            "classifies texts and answers questions and guesses masked tokens");
+  for (json &entry : text["entries"])
+    if (entry["role"] == "answer")
+      entry["arguments"][2]["shape"].back() = 3;
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: entry 'tag' returns 'logits' as f32 [batch, source, 3], "
+            "expected 'logits' as f32 [batch, source, 2]");
+  text = withAnswers();
+  text["tasks"]["answer"]["labels"] = {"a"};
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: the task 'answer' has the key 'labels', which this "
+            "runtime does not know");
+}
+
 TEST(LabelManifestTest, refuses_keys_and_values_of_tasks) {
   for (const char *task : {"classify", "tag"}) {
     const std::string has = "manifest: the task '" + std::string(task) + "' ";
@@ -101,7 +137,7 @@ TEST(LabelManifestTest, refuses_keys_and_values_of_tasks) {
   EXPECT_EQ(
       messageWith([](json &m) { m["tasks"]["sing"] = json::object(); }),
       "manifest: 'tasks' has the task 'sing' (supported: generate, embed, "
-      "classify, tag, fill)");
+      "classify, tag, answer, fill)");
 }
 
 TEST(LabelManifestTest, returns_logits_of_labels) {

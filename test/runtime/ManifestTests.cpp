@@ -214,7 +214,7 @@ TEST(ManifestTest, generation_needs_only_its_end) {
 TEST(ManifestTest, tasks_are_known_by_name) {
   EXPECT_EQ(messageWith([](json &m) { m["tasks"]["sing"] = json::object(); }),
             "manifest: 'tasks' has the task 'sing' (supported: "
-            "generate, embed, classify, tag, fill)");
+            "generate, embed, classify, tag, answer, fill)");
   EXPECT_EQ(messageWith([](json &m) { m["tasks"]["generate"] = 1; }),
             "manifest: 'tasks' has 'generate' as number, expected an object");
   EXPECT_EQ(messageWith([](json &m) { m["source"]["odd"] = 1; }),
@@ -380,7 +380,7 @@ TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
             "manifest: an entry 'decode' has the role 'whole' (supported: "
             "encode, full, prepare, step, beam, chunk, greedy, best, embed, "
-            "classify, tag, fill)");
+            "classify, tag, answer, fill)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
             "manifest: an entry has no 'decoder'");
 }

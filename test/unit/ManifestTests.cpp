@@ -104,11 +104,12 @@ TEST_F(Manifest, NamesWhatTheModuleLacks) {
   EXPECT_EQ(check(model + "vocabulary = 1 : i32}"),
             "the module has no dictionary 'transformer.tasks'");
   EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = {}"), "");
-  EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = {sing = "
-                          "{}}"),
-            "'transformer.tasks' of the module has the task 'sing' with the "
-            "value {} (supported: generate, embed, classify, tag and fill, "
-            "dictionaries)");
+  EXPECT_EQ(
+      check(model + "vocabulary = 1 : i32}, transformer.tasks = {sing = "
+                    "{}}"),
+      "'transformer.tasks' of the module has the task 'sing' with the "
+      "value {} (supported: generate, embed, classify, tag, answer and fill, "
+      "dictionaries)");
   EXPECT_EQ(check(model + "vocabulary = 1 : i32}, transformer.tasks = "
                           "{generate = {eos = array<i32>}}"),
             "the task 'generate' of the module needs a positive i32 "
@@ -146,11 +147,11 @@ TEST_F(Manifest, NamesWhatIsWrongWithEmbedders) {
   EXPECT_EQ(checkEmbed("{prompts = {query = \"q: \", none = \"\"}, prompt = "
                        "\"none\"}"),
             "");
-  EXPECT_EQ(
-      checkEmbed("7 : i32"),
-      "'transformer.tasks' of the module has the task 'embed' with the "
-      "value 7 : i32 (supported: generate, embed, classify, tag and fill, "
-      "dictionaries)");
+  EXPECT_EQ(checkEmbed("7 : i32"),
+            "'transformer.tasks' of the module has the task 'embed' with the "
+            "value 7 : i32 (supported: generate, embed, classify, tag, answer "
+            "and fill, "
+            "dictionaries)");
   for (const char *count : {"0 : i32", "7 : i64", "\"7\""})
     EXPECT_EQ(checkEmbed(std::string("{max_tokens = ") + count + "}"),
               "the task 'embed' of the module needs a positive i32 "

@@ -31,13 +31,15 @@ static std::vector<Flag> getOwnFlags() {
            "each place, with its score if it is a text's"},
           {"--pairs", "", kLabelGroup,
            "read pairs of texts with a tab between them, as a classifier of "
-           "pairs takes them"},
+           "pairs takes them; questions and texts always stand so"},
+          {"--question", "TEXT", kLabelGroup,
+           "print the answer to TEXT that stands in each line"},
           {"--rank", "TEXT", kLabelGroup,
            "print the lines, each with its score as the second text of a "
            "pair with TEXT, the best first"},
           {"--task", "NAME", kTextGroup,
-           "do this of what the model can do: generate, classify, tag, embed "
-           "or fill (default: the first of these)"},
+           "do this of what the model can do: generate, classify, tag, answer, "
+           "embed or fill (default: the first of these)"},
           {"--score", "FILE", kJobs,
            "print the log-probability of each line of FILE as a "
            "translation, a tab and that of each token; at the end, the "

@@ -70,6 +70,12 @@ Status InputLines::checkTargetsEnd() {
 heddle_next InputLines::setTexts(heddle_input &input) {
   input.text = text.data();
   input.text_size = text.size();
+  if (first) {
+    input.pair = text.data();
+    input.pair_size = text.size();
+    input.text = first->data();
+    input.text_size = first->size();
+  }
   if (!hasPairs)
     return HEDDLE_NEXT_INPUT;
   size_t tab = text.find('\t');

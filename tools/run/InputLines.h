@@ -39,6 +39,8 @@ public:
 
   /// Lines are pairs of texts with a tab between them.
   void readPairs() { hasPairs = true; }
+  /// Each line is the second text of a pair with this one.
+  void pairWith(std::string text) { first = std::move(text); }
 
   /// Borrows this object.
   heddle_source source();
@@ -57,6 +59,7 @@ private:
   /// 0 if nobody knows.
   size_t count;
   bool hasPairs = false;
+  std::optional<std::string> first;
   /// What was read last.
   std::string text, target;
   Status failure = Status::success();

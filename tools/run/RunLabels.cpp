@@ -24,9 +24,13 @@ struct Place {
 } // namespace
 
 static std::vector<Place> placesOf(const heddle_label *labels, size_t count) {
+  // Tokens are numbered in windows.
+  auto isSame = [](const heddle_label &a, const heddle_label &b) {
+    return a.token == b.token && a.first_byte == b.first_byte;
+  };
   std::vector<Place> places;
   for (const heddle_label *each = labels; each != labels + count; ++each)
-    if (places.empty() || places.back().begin->token != each->token)
+    if (places.empty() || !isSame(*places.back().begin, *each))
       places.push_back({each, each + 1});
     else
       ++places.back().end;
@@ -73,6 +77,30 @@ static std::string formatFills(const Place &place) {
   return text + "]";
 }
 
+/// "answer": "in Berlin", "score": 0.9, and where it stands.
+static std::string formatAnswer(const heddle_label &answer) {
+  return "\"answer\": " + textOf(answer) +
+         ", \"score\": " + formatJsonNumber(answer.score) +
+         ", \"start\": " + std::to_string(answer.first_character) +
+         ", \"end\": " + std::to_string(answer.last_character);
+}
+
+static constexpr const char kNoAnswer[] = "{\"answer\": null}\n";
+
+/// The best of some answers, or all of them.
+static std::string formatAnswers(const heddle_label *answers, size_t count,
+                                 bool wantsAll) {
+  if (count == 0)
+    return kNoAnswer;
+  std::string text = "{" + formatAnswer(*answers);
+  if (!wantsAll)
+    return text + "}\n";
+  text += ", \"answers\": [";
+  for (size_t i = 0; i < count; ++i)
+    text += (i == 0 ? "{" : ", {") + formatAnswer(answers[i]) + "}";
+  return text + "]}\n";
+}
+
 /// An object of each place.
 static std::string formatPlaces(const std::string &task,
                                 const std::vector<Place> &places,
@@ -92,6 +120,7 @@ static std::string formatSkipped(const std::string &task, bool isPlain) {
   return isPlain              ? "\n"
          : task == "classify" ? "{\"label\": null}\n"
          : task == "tag"      ? "{\"tags\": null}\n"
+         : task == "answer"   ? kNoAnswer
                               : "{\"masks\": null}\n";
 }
 
@@ -101,8 +130,9 @@ static std::string formatPlain(const std::string &task,
   for (const Place &place : places) {
     std::string_view best(place.begin->text, place.begin->text_size);
     text += text.empty() ? "" : " ";
-    text += best.empty() ? std::to_string(place.begin->id) : oneLine(best);
-    if (task == "classify")
+    text += best.empty() && task != "answer" ? std::to_string(place.begin->id)
+                                             : oneLine(best);
+    if (task == "classify" || task == "answer")
       text += "\t" + formatNumber(place.begin->score);
   }
   return text + "\n";
@@ -136,8 +166,9 @@ struct LabelPrinter {
   void print(const heddle_label *labels, size_t count) {
     lines.begin(labels != nullptr);
     std::vector<Place> places = placesOf(labels, count);
-    lines.end(!labels         ? formatSkipped(task, options.plain)
-              : options.plain ? formatPlain(task, places)
+    lines.end(!labels            ? formatSkipped(task, options.plain)
+              : options.plain    ? formatPlain(task, places)
+              : task == "answer" ? formatAnswers(labels, count, options.top)
               : task == "classify"
                   ? "{" + formatBest(places.front(), /*wantsAll=*/true) + "}\n"
                   : formatPlaces(task, places, options.top));
@@ -149,11 +180,14 @@ Status heddle::printLabels(Run &run, const std::string &task,
                            const RunOptions &options, OutputWriter &output) {
   auto stream = task == "classify" ? heddle_classify_stream
                 : task == "tag"    ? heddle_tag_stream
+                : task == "answer" ? heddle_find_answers_stream
                                    : heddle_fill_stream;
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();
-  if (options.pairs)
+  if (options.question)
+    input->pairWith(*options.question);
+  else if (options.pairs || task == "answer")
     input->readPairs();
   Status status = Status::success();
   {

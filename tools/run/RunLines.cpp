@@ -112,8 +112,12 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
     return options.task;
   if (!options.output.empty() || !options.vectors.empty())
     return "embed";
+  if (options.question)
+    return "answer";
   if (options.pairs || options.rank)
-    return "classify";
+    return heddle_model_has_task(run.model.get(), "classify") || options.rank
+               ? "classify"
+               : "answer";
   if (options.aggregates)
     return "tag";
   for (std::string_view task : kTaskNames)

@@ -44,6 +44,7 @@ private:
   Status giveOnce(const std::string &flag, const std::string &value);
   Status setSetting(const std::string &flag, const char *value);
   Status setOwn(const std::string &flag, const std::string &value);
+  Status checkPairs() const;
   Status checkJobs() const;
   Status checkTranslates() const;
   bool isGiven(const char *flag) const { return given.count(flag) != 0; }
@@ -143,8 +144,8 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                : Status::error("--device has the value '", value,
                                "', expected cpu, cuda or auto");
   }
-  if (flag == "--rank") {
-    options.rank = value;
+  if (flag == "--rank" || flag == "--question") {
+    (flag == "--rank" ? options.rank : options.question) = value;
     return Status::success();
   }
   if (flag == "--task") {
@@ -174,7 +175,8 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const std::string &name = flag.name;
   const heddle_setting *setting = findSetting(name);
   bool isOwn = findFile(options, name) || name == "--form" ||
-               name == "--device" || name == "--task" || name == "--rank";
+               name == "--device" || name == "--task" || name == "--rank" ||
+               name == "--question";
   if ((setting && setting->value) || isOwn) {
     Result<std::string> value =
         takeValue(flag, arguments, at, getRunPage(program));
@@ -334,6 +336,38 @@ static bool isModelFolder(const std::string &path) {
   return found;
 }
 
+/// Flags that make pairs of lines.
+Status Parser::checkPairs() const {
+  struct PairFlag {
+    const char *name;
+    bool isThere, classifies, answers;
+  };
+  const PairFlag flags[] = {
+      {"--pairs", options.pairs, true, true},
+      {"--rank", options.rank.has_value(), true, false},
+      {"--question", options.question.has_value(), false, true}};
+  const PairFlag *first = nullptr;
+  for (const PairFlag &flag : flags) {
+    if (!flag.isThere)
+      continue;
+    if (first)
+      return Status::error(flag.name, " takes texts, but ", first->name,
+                           first->classifies && first->answers
+                               ? " takes pairs of them"
+                               : " makes pairs of them already");
+    first = &flag;
+    bool fits = (flag.classifies && options.task == "classify") ||
+                (flag.answers && options.task == "answer");
+    if (isGiven("--task") && !fits)
+      return Status::error(flag.name, " is for ",
+                           flag.classifies ? "labels of texts" : "answers",
+                           ", but --task is ", options.task);
+    if (isGiven("--ids"))
+      return Status::error(flag.name, " takes texts, but --ids takes ids");
+  }
+  return Status::success();
+}
+
 /// One job at a time, with what it needs.
 Status Parser::checkJobs() const {
   if (options.file.empty())
@@ -360,16 +394,8 @@ Status Parser::checkJobs() const {
   if (!options.output.empty() && isGiven("--task") && options.task != "embed")
     return Status::error("--output writes vectors, but --task is ",
                          options.task);
-  if (options.pairs && options.rank)
-    return Status::error("--rank takes texts, but --pairs takes pairs of them");
-  for (auto [flag, isThere] : {std::pair("--pairs", options.pairs),
-                               std::pair("--rank", options.rank.has_value())}) {
-    if (isThere && isGiven("--task") && options.task != "classify")
-      return Status::error(flag, " is for labels of texts, but --task is ",
-                           options.task);
-    if (isThere && isGiven("--ids"))
-      return Status::error(flag, " takes texts, but --ids takes ids");
-  }
+  if (Status status = checkPairs(); !status.ok())
+    return status;
   if (options.plain && options.task == "generate")
     return Status::error("--plain is for vectors and labels, but --task is "
                          "generate");

@@ -22,8 +22,8 @@ namespace heddle {
 
 /// What heddle_model_has_task knows, in the order in which a model's first task
 /// is looked for.
-inline constexpr std::string_view kTaskNames[] = {"generate", "classify", "tag",
-                                                  "embed", "fill"};
+inline constexpr std::string_view kTaskNames[] = {
+    "generate", "classify", "tag", "answer", "embed", "fill"};
 
 struct RunOptions {
   std::string file;
@@ -67,9 +67,10 @@ struct RunOptions {
   std::string output;
   /// Vectors are printed as numbers alone, of labels the best ones.
   bool plain = false;
-  /// Lines are pairs of texts; or the text that each is ranked by.
+  /// Lines are pairs of texts; or the text that each is ranked by, or the
+  /// question that is asked of each.
   bool pairs = false;
-  std::optional<std::string> rank;
+  std::optional<std::string> rank, question;
   /// One of kTaskNames; empty if the model decides.
   std::string task;
   /// One of the flags that are for translations alone; empty if none is given.

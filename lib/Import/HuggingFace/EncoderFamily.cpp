@@ -232,8 +232,8 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   setTask(*model.module, kEmbedTask, describeEmbedTask(*embed, folder.context));
   if (!family.heads || embed->isOfLibrary)
     return embed;
-  HeadInputs inputs = {config.width, config.tableWidth, config.vocabulary,
-                       embed->maxTokens, tokenizer.mask};
+  HeadInputs inputs = {config.width,     config.tableWidth, config.vocabulary,
+                       embed->maxTokens, tokenizer.mask,    tokenizer.padsLeft};
   if (Error error =
           addHeads(folder, *layers, family.heads(*this), inputs, model))
     return std::move(error);

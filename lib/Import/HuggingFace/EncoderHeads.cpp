@@ -112,6 +112,7 @@ public:
 
   void addClassify();
   void addTag();
+  void addAnswer();
   void addFill();
 
 private:
@@ -206,6 +207,29 @@ void HeadWriter::addTag() {
   addTask(kTagTask, labelsOf(labels));
 }
 
+/// The pipeline reads windows of no more tokens.
+static constexpr int64_t kMostAnswerTokens = 384;
+
+void HeadWriter::addAnswer() {
+  if (!hasTensors(heads.answerer, kAnswerTask))
+    return;
+  if (inputs.padsLeft) {
+    model.warnings.push_back("the tokenizer in '" + folder.path +
+                             "' pads on the left, so that a text stands in "
+                             "front of its question: the model is without the "
+                             "task 'answer'");
+    return;
+  }
+  auto values = begin(kAnswerTask, /*width=*/2, /*other=*/nullptr);
+  layers.endFunction(
+      blocks.linear(apply(values[0], heads.answer), {heads.answerer, 2}));
+  int64_t most =
+      std::min(inputs.maxTokens.value_or(kMostAnswerTokens), kMostAnswerTokens);
+  setTask(*model.module, kAnswerTask,
+          builder.getDictionaryAttr(builder.getNamedAttr(
+              kMaxTokensKey, builder.getI32IntegerAttr(int32_t(most)))));
+}
+
 void HeadWriter::addFill() {
   const std::optional<LinearBlock> &dense = heads.fill.dense;
   // Bare encoders often keep the name of the class that they were trained as.
@@ -251,6 +275,8 @@ Error addHeads(HuggingFaceFolder &folder, LayerBuilder &layers,
     writer.addClassify();
   else if (head == "TokenClassification")
     writer.addTag();
+  else if (head == "QuestionAnswering")
+    writer.addAnswer();
   else if (head == "MaskedLM" || head == "PreTraining")
     writer.addFill();
   return folder.config.takeError();

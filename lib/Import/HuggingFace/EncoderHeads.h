@@ -1,8 +1,9 @@
 //===- EncoderHeads.h - Heads that classes put on encoders ------*- C++ -*-===//
 //
-// The classes ...ForSequenceClassification, ...ForTokenClassification and
-// ...ForMaskedLM of transformers: a head makes logits of the last hidden
-// states. Families differ in names, activations and norms alone.
+// The classes ...ForSequenceClassification, ...ForTokenClassification,
+// ...ForQuestionAnswering and ...ForMaskedLM of transformers: a head makes
+// logits of the last hidden states. Families differ in names, activations and
+// norms alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +37,10 @@ struct EncoderHeads {
   /// Of labels of tokens: a vector of each, then logits.
   HeadBlock tag = {};
   std::string tagger = "classifier";
+  /// Of the first and the last token of an answer: a vector of each, then two
+  /// logits.
+  HeadBlock answer = {};
+  std::string answerer = "qa_outputs";
 };
 
 /// What heads read.
@@ -46,6 +51,8 @@ struct HeadInputs {
   std::optional<int64_t> maxTokens;
   /// The token that hides another one.
   std::optional<int64_t> mask;
+  /// Whether the tokenizer pads on the left.
+  bool padsLeft = false;
 };
 
 /// Writes the functions of the heads that the folder's class has, and their

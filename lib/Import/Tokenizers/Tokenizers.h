@@ -50,6 +50,8 @@ struct ImportedTokenizer {
   std::optional<int64_t> mask = std::nullopt;
   /// Whether a text that is too long loses its beginning, and not its end.
   bool cutsLeft = false;
+  /// Whether padding stands in front of texts, as far as that counts.
+  bool padsLeft = false;
 
   void setStages(const StageList &stages) {
     sections.push_back({"tokenizer", stages.build()});

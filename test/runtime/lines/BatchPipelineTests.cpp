@@ -81,11 +81,12 @@ protected:
     auto add = [&](std::vector<int64_t> places) {
       batches.emplace_back();
       for (int64_t place : places)
-        if (place < int64_t(sentences.sources.size())) {
-          const TokenIds &source = sentences.sources[size_t(place)];
+        if (const TokenIds &source = sentences.sources[size_t(place)];
+            !source.empty()) {
           EXPECT_EQ(source, TokenIds{int32_t(sentences.first + place)});
           batches.back().sources.push_back(source);
           batches.back().lines.push_back(sentences.first + place);
+          batches.back().numbers.push_back(size_t(place));
         }
       if (batches.back().lines.empty())
         batches.pop_back();
@@ -355,6 +356,65 @@ TEST_F(BatchPipelineTest, failed_write_does_not_wait_for_input) {
   EXPECT_EQ(status.message(), "full");
   EXPECT_EQ(written, linesBefore(18));
   EXPECT_EQ(reads, 8);
+}
+
+TEST_F(BatchPipelineTest, answers_of_windows_stand_behind_each_other) {
+  // Line n has n % 3 further windows; batches are of one sentence, the last
+  // ones first. From a line that fails on none has any.
+  for (int64_t failing : {int64_t(-1), int64_t(7)}) {
+    written.clear();
+    reads = 0;
+    std::atomic<int> batches{0};
+    BatchPipeline::Stages stages;
+    stages.read = [&](const LineLimits &) { return read(4); };
+    stages.encode = [&](int64_t number, const Line &) -> Result<Sentence> {
+      if (number == failing)
+        return Status::error("line 7");
+      auto id = int32_t(10 * number);
+      Sentence sentence{{id}, {}};
+      for (int32_t i = 1; i <= number % 3; ++i)
+        sentence.windows.push_back(Sentence{{id + i}, {}});
+      sentence.kept = "kept " + std::to_string(number);
+      return sentence;
+    };
+    stages.divide = [](Sentences sentences, bool) {
+      std::vector<Batch> divided;
+      for (size_t i = sentences.sources.size(); i-- > 0;) {
+        if (sentences.sources[i].empty())
+          continue;
+        Batch &batch = divided.emplace_back();
+        batch.sources.push_back(sentences.sources[i]);
+        batch.lines.push_back(sentences.lineOf(i));
+        batch.numbers.push_back(i);
+        EXPECT_EQ(sentences.sources[i][0] / 10, batch.lines[0]);
+      }
+      return divided;
+    };
+    stages.write = [&](const std::vector<LineAnswer> &answers) {
+      for (const LineAnswer &answer : answers) {
+        EXPECT_EQ(answer.kept, "kept " + std::to_string(written.size()));
+        written.push_back(answer.text);
+      }
+      return Status::success();
+    };
+    stages.interrupt = [] {};
+    BatchPipeline pipeline(limits, std::move(stages));
+    Status status = pipeline.run(3, 3, [&](int64_t) {
+      return [&](const Batch &batch) {
+        ++batches;
+        return Answers(std::vector<std::string>{
+            std::to_string(batch.sources[0][0]) + ","});
+      };
+    });
+    std::vector<std::string> expected = {
+        "0,",  "10,11,", "20,21,22,", "30,", "40,41,",   "50,51,52,",
+        "60,", "70,71,", "80,81,82,", "90,", "100,101,", "110,111,112,"};
+    if (failing >= 0)
+      expected.resize(size_t(failing));
+    EXPECT_EQ(status.ok(), failing < 0);
+    EXPECT_EQ(written, expected);
+    EXPECT_EQ(batches, failing < 0 ? 24 : 13);
+  }
 }
 
 TEST_F(BatchPipelineTest, interrupting_may_wait_for_a_worker) {

@@ -68,6 +68,18 @@ TEST(LengthBatchesTest, sentences_without_tokens_are_left_out) {
   EXPECT_EQ(divide({0, 0}, {16, 30}), Lines());
 }
 
+TEST(LengthBatchesTest, further_windows_know_their_lines) {
+  Sentences all{kFirst, sentences({2, 3, 5, 4}), sentences({0, 0, 0, 0})};
+  all.more = {kFirst + 1, kFirst};
+  std::vector<Batch> batches = divideByLength(all, {3, 100});
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].lines,
+            (std::vector<int64_t>{kFirst + 1, kFirst, kFirst + 1}));
+  EXPECT_EQ(batches[0].numbers, (std::vector<size_t>{2, 3, 1}));
+  EXPECT_EQ(batches[1].lines, std::vector<int64_t>{kFirst});
+  EXPECT_EQ(batches[1].numbers, std::vector<size_t>{0});
+}
+
 TEST(LengthBatchesTest, few_sentences_are_work_for_all) {
   auto each = [](const std::vector<size_t> &lengths, int64_t workers) {
     Sentences all{0, sentences(lengths), {}};

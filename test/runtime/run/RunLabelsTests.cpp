@@ -147,7 +147,7 @@ TEST_F(RunLabelsTest, of_a_model_with_several_tasks) {
 TEST_F(RunLabelsTest, flags_that_do_not_go_together) {
   expectUsageError("all --task sing",
                    "--task has the value 'sing', expected generate, classify, "
-                   "tag, embed or fill");
+                   "tag, answer, embed or fill");
   expectUsageError("all --task tag --output v.npy",
                    "--output writes vectors, but --task is tag");
   expectUsageError("all --task generate --plain",

@@ -135,7 +135,8 @@ static EncoderHeads headsOf(const EncoderImport &import, const Form &form) {
                 form.headActivation,
                 NormBlock{"head.norm", config.epsilon, NormKind::Layer,
                           form.hasNormBias}};
-  heads.classify = heads.tag = heads.fill;
+  heads.classify = heads.tag = heads.answer = heads.fill;
+  heads.answerer = "classifier";
   heads.pooling = form.pooling;
   heads.words = import.nameOf("embeddings.tok_embeddings.weight");
   heads.untiedWords = "decoder.weight";

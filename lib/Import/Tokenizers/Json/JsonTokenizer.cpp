@@ -273,11 +273,12 @@ static std::optional<int64_t> findMask(const TokenizerFiles &files,
   return usual ? usual : added.find("<mask>");
 }
 
-/// As transformers has it: its own file counts before tokenizer.json.
-static bool cutsLeft(const JsonTokenizerInput &input) {
-  const json::Object *whole = input.whole.getObject("truncation");
+/// Whether "truncation" or "padding" is on the left. As transformers has it:
+/// its own file counts before tokenizer.json.
+static bool isLeft(const JsonTokenizerInput &input, StringRef what) {
+  const json::Object *whole = input.whole.getObject(what);
   std::optional<StringRef> side =
-      input.files.config.getString("truncation_side");
+      input.files.config.getString((what + "_side").str());
   if (!side && whole)
     side = whole->getString("direction");
   return side && side->equals_insensitive("left");
@@ -311,7 +312,8 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   describeTemplate(*around, tokenizer.manifest);
   describeLanguages(input, all.pieces, tokenizer.manifest);
   tokenizer.mask = findMask(input.files, *added);
-  tokenizer.cutsLeft = cutsLeft(input);
+  tokenizer.cutsLeft = isLeft(input, "truncation");
+  tokenizer.padsLeft = isLeft(input, "padding");
   if (std::optional<int64_t> unknown = model->getInteger("unk_id"))
     tokenizer.manifest["unknown"] = *unknown;
   // One that is missing is refused with the model.

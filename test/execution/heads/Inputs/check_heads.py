@@ -37,10 +37,24 @@ def check(folder, flags, artifact):
     """The largest difference of a score."""
     run("heddle-compile", folder, "-o", artifact, "--target", "x86-64-v3", *flags)
     golden = json.loads((folder / "scores.json").read_text())
+    if golden["task"] == "answer":
+        questions = json.loads((folder / "questions.json").read_text())
+        return max(
+            compare_answers(folder.name, artifact, questions, **answers)
+            for answers in golden["answers"]
+        )
     texts = json.loads((folder / "texts.json").read_text())
     largest = compare(folder.name, artifact, golden["task"], texts, golden["lines"])
-    for strategy, spans in golden.get("spans", {}).items():
-        largest = max(largest, compare_spans(folder, artifact, strategy, spans))
+    for key, texts, *flags in [
+        ("spans", "span-texts.json"),
+        ("windows", "long-texts.json", "--stride", str(golden.get("stride"))),
+    ]:
+        for strategy, spans in golden.get(key, {}).items():
+            command = ["heddle-run", artifact, "--task", "tag", *flags]
+            command += ["--aggregate", strategy]
+            texts_of_spans = json.loads((folder / texts).read_text())
+            difference = compare_spans(command, texts_of_spans, spans)
+            largest = max(largest, difference)
     if "pairs" not in golden:
         return largest
     pairs = json.loads((folder / "pairs.json").read_text())
@@ -49,18 +63,43 @@ def check(folder, flags, artifact):
     return max(largest, compare(folder.name, artifact, *flags))
 
 
-def compare_spans(folder, artifact, strategy, golden):
-    texts = json.loads((folder / "span-texts.json").read_text())
-    command = ["heddle-run", artifact, "--task", "tag", "--aggregate", strategy]
+def compare_spans(command, texts, golden):
     lines = run(*command, text="".join(text + "\n" for text in texts)).splitlines()
     largest = 0
-    for line, expected in zip(lines, golden):
+    for line, expected in zip(lines, golden, strict=True):
         found = json.loads(line)["tags"]
-        assert len(found) == len(expected), (folder.name, strategy, line, expected)
+        assert len(found) == len(expected), (command, line, expected)
         for span, known in zip(found, expected):
             for field in ("label", "start", "end"):
-                assert span[field] == known[field], (folder.name, strategy, line)
+                assert span[field] == known[field], (command, line, known)
             largest = max(largest, abs(span["score"] - known["score"]))
+    return largest
+
+
+# What the pipeline calls our flags.
+FLAGS = {
+    "top_k": "--top",
+    "max_answer_len": "--max-answer",
+    "doc_stride": "--stride",
+    "max_seq_len": "--max-source",
+    "handle_impossible_answer": "--unanswerable",
+}
+
+
+def compare_answers(name, artifact, questions, asked, lines):
+    command = ["heddle-run", artifact, "--task", "answer"]
+    for argument, value in asked.items():
+        command += [FLAGS[argument]] + ([str(value)] if value is not True else [])
+    text = "".join(f"{question}\t{text}\n" for question, text in questions)
+    largest = 0
+    for line, expected in zip(run(*command, text=text).splitlines(), lines, strict=True):
+        found = json.loads(line)
+        found = found.get("answers", [found])
+        assert len(found) == len(expected), (name, asked, line, expected)
+        for answer, known in zip(found, expected):
+            for field in ("answer", "start", "end"):
+                assert answer[field] == known[field], (name, asked, line, expected)
+            largest = max(largest, abs(answer["score"] - known["score"]))
     return largest
 
 
