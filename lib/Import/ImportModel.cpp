@@ -112,9 +112,15 @@ Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
   if (!options.pooling.empty() && model->module && !sys::fs::is_directory(path))
     return makeError("--pool is for folders, but '" + path +
                      "' is a module, which says itself how it pools");
-  if (!options.pooling.empty() && !findTask(*model->module, kEmbedTask))
-    return makeError("--pool is for models that embed, but '" + path +
-                     "' is none");
+  if (options.layers && !sys::fs::is_directory(path))
+    return makeError("--layers is for folders, but '" + path +
+                     "' is a module, which has the layers that it has");
+  for (auto [flag, isGiven] :
+       {std::pair("--pool", !options.pooling.empty()),
+        std::pair("--layers", options.layers.has_value())})
+    if (isGiven && !findTask(*model->module, kEmbedTask))
+      return makeError(Twine(flag) + " is for models that embed, but '" + path +
+                       "' is none");
   FirstDiagnostic diagnostic(context);
   if (failed(verify(*model->module)) ||
       failed(verifyAttributePrefixes(*model->module)))

@@ -51,6 +51,10 @@ struct ImportOptions {
   /// How an encoder's vectors are pooled, in place of what its folder says;
   /// empty for that.
   std::vector<Pooling> pooling;
+  /// How many layers of an encoder are imported, all if absent: it returns what
+  /// transformers has at this place of `hidden_states`, 0 for the input of the
+  /// first layer. Numbers below 0 count from the end, as in Python.
+  std::optional<int64_t> layers;
 };
 
 /// Imports the model at `path`; the module is verified and lives in `context`,

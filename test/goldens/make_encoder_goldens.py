@@ -5,13 +5,15 @@ that sentence-transformers 5.2.3 computes of texts in float64: means of hidden s
 usage: make_encoder_goldens.py [--folder FOLDER]
 
 Run it with HF_HUB_OFFLINE=1. make_embed_goldens.py says what the files are. A family
-has what its code makes of it: positions, widths, groups of layers, windows.
+has what its code makes of it: positions, widths, groups of layers, windows. layerN.npy
+are means of hidden_states[N].
 """
 
 import argparse
 import pathlib
 import shutil
 
+import numpy as np
 import torch
 from make_embed_goldens import (
     BERT,
@@ -25,7 +27,7 @@ from make_embed_goldens import (
     write_words,
 )
 from tokenizers import processors
-from transformers import BertTokenizerFast
+from transformers import AutoModel, AutoTokenizer, BertTokenizerFast
 from transformers.utils import logging
 
 # What configurations of all families have.
@@ -257,6 +259,25 @@ def make_modernbert_biases(folder):
     return TEXTS + LONG
 
 
+LAYERS = (0, 1, -2, -1)
+
+
+def write_layers(folder, texts):
+    """Means of the hidden states of some layers, in float64."""
+    model = AutoModel.from_pretrained(folder).double().eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    means = {layer: [] for layer in LAYERS}
+    for text in texts:
+        # As sentence-transformers reads a text.
+        inputs = tokenizer(text.strip(), return_tensors="pt", truncation=True)
+        with torch.no_grad():
+            states = model(**inputs, output_hidden_states=True).hidden_states
+        for layer in LAYERS:
+            means[layer].append(states[layer][0].mean(dim=0))
+    for layer, rows in means.items():
+        np.save(folder / f"layer{layer}.npy", torch.stack(rows).float().numpy())
+
+
 def main():
     logging.set_verbosity_error()
     arguments = argparse.ArgumentParser()
@@ -278,7 +299,10 @@ def main():
         make_modernbert_biases,
     ):
         folder = root / write.__name__.removeprefix("make_").replace("_", "-")
-        make(folder, write(folder), {"mean": {}})
+        texts = write(folder)
+        make(folder, texts, {"mean": {}})
+        if write in (make_roberta, make_distilbert, make_albert, make_modernbert):
+            write_layers(folder, texts)
 
 
 if __name__ == "__main__":

@@ -130,6 +130,15 @@ static Error setPooling(CompileOptions &options, StringRef value) {
   return Error::success();
 }
 
+static Error setLayers(CompileOptions &options, StringRef value) {
+  int64_t layers;
+  if (value.getAsInteger(10, layers))
+    return makeError("--layers has the value '" + value +
+                     "', expected a number of layers, as 6 or -2");
+  options.layers = layers;
+  return Error::success();
+}
+
 /// What a flag takes whose value is any text but an empty one, or is looked at
 /// when all flags are there.
 static std::string expectedOf(StringRef flag) {
@@ -169,6 +178,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
     return setSeed(options, value);
   if (flag == "--pool")
     return setPooling(options, value);
+  if (flag == "--layers")
+    return setLayers(options, value);
   if (value.empty())
     return makeError(flag + " has an empty value, expected " +
                      expectedOf(flag));

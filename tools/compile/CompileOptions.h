@@ -30,6 +30,8 @@ struct CompileOptions {
   std::optional<uint64_t> randomSeed;
   /// The modes of --pool; empty for what the folder says.
   std::vector<Pooling> pooling;
+  /// See ImportOptions.
+  std::optional<int64_t> layers;
   /// Where random weights go, as safetensors; empty for nowhere.
   std::string writeWeights;
   /// Rules that restrict attention, in the language of

@@ -108,6 +108,7 @@ static llvm::Error compile(const CompileOptions &options) {
   importOptions.weights = options.weights;
   importOptions.randomSeed = options.randomSeed;
   importOptions.pooling = options.pooling;
+  importOptions.layers = options.layers;
   showProgress("reading " + llvm::Twine(options.model));
   llvm::Expected<ImportedModel> model =
       importModel(options.model, context, importOptions);

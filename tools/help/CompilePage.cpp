@@ -24,6 +24,10 @@ static std::vector<Flag> getFlags() {
        "make the vectors of an encoder so, in place of what its folder says: "
        "cls, max, mean, mean_sqrt, weighted_mean, last, or several with commas "
        "between, one behind the other"},
+      {"--layers", "N", kModel,
+       "import the first N layers of an encoder alone, without its heads: what "
+       "they return is hidden_states[N] of transformers; 0 is the input of the "
+       "first one, and -2 leaves the last one out"},
       {"--load-dialect-plugin", "FILE", kModel,
        "load a shared object with a dialect"},
       {"-o", "FILE", kOutput,

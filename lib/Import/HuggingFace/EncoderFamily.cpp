@@ -84,7 +84,26 @@ Error EncoderImport::readConfig() {
   refuseOwnCode(reader);
   ignoreKnownFields(reader);
   reader.ignore(kTokenFields);
-  return reader.takeError();
+  if (Error error = reader.takeError())
+    return error;
+  return cutLayers();
+}
+
+/// Leaves the layers that are asked for.
+Error EncoderImport::cutLayers() {
+  config.usedDepth = config.depth;
+  std::optional<int64_t> asked = folder.options.layers;
+  config.isWhole = !asked;
+  if (!asked)
+    return Error::success();
+  int64_t steps = config.depth / family.layersPerStep;
+  if (*asked < -steps - 1 || *asked > steps)
+    return makeError("--layers is " + Twine(*asked) + ", but '" + folder.root +
+                     "' has " + Twine(steps) + " layers (expected " +
+                     Twine(-steps - 1) + " to " + Twine(steps) + ")");
+  config.usedDepth =
+      (*asked < 0 ? steps + 1 + *asked : *asked) * family.layersPerStep;
+  return Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,7 +204,7 @@ Value EncoderImport::addLayer(Value input, int64_t number, Value mask,
 
 Value EncoderImport::addLayers(Value input, Value lengths, Value biases) {
   Value mask = layers->paddingMask(lengths);
-  for (int64_t number = 0; number < config.depth; ++number)
+  for (int64_t number = 0; number < config.usedDepth; ++number)
     input = addLayer(input, number, mask, biases);
   return input;
 }
@@ -230,7 +249,7 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   if (Error error = buildEmbed(*layers, *embed, config.width))
     return std::move(error);
   setTask(*model.module, kEmbedTask, describeEmbedTask(*embed, folder.context));
-  if (!family.heads || embed->isOfLibrary)
+  if (!family.heads || embed->isOfLibrary || !config.isWhole)
     return embed;
   HeadInputs inputs = {config.width,     config.tableWidth, config.vocabulary,
                        embed->maxTokens, tokenizer.mask,    tokenizer.padsLeft};
@@ -269,8 +288,11 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
   // An encoder generates nothing.
   folder.generation.reset();
   sayWhatIsIgnored(folder, model);
-  if (Error error =
-          finishParameters(folder, isUsuallyUnread, config.deviation, model))
+  // Nobody has to be told what was left out on purpose.
+  auto isUnread = [&](StringRef tensor) {
+    return !config.isWhole || isUsuallyUnread(tensor);
+  };
+  if (Error error = finishParameters(folder, isUnread, config.deviation, model))
     return std::move(error);
   return std::move(model);
 }

@@ -89,6 +89,10 @@ struct EncoderFamily {
 /// config.json.
 struct EncoderConfig {
   int64_t vocabulary, width, depth, heads, ffnWidth, types;
+  /// How many of the layers are imported: see ImportOptions. Without all of
+  /// them, or of what stands behind, a model has no heads.
+  int64_t usedDepth;
+  bool isWhole;
   /// Of the tables.
   int64_t tableWidth;
   /// Rows of the table of positions, and the most tokens of a text.
@@ -136,6 +140,7 @@ private:
       : folder(folder), family(family) {}
 
   llvm::Error readConfig();
+  llvm::Error cutLayers();
   void readSizes();
   llvm::Expected<EmbedModules> addTasks(const ImportedTokenizer &tokenizer);
   mlir::Value addLayer(mlir::Value input, int64_t number, mlir::Value mask,

@@ -180,9 +180,9 @@ importModernBert(HuggingFaceFolder &folder) {
       layers.norm(import.lookUp(inputs.ids, "embeddings.tok_embeddings.weight",
                                 config.vocabulary),
                   "embeddings.norm");
-  for (int64_t number = 0; number < config.depth; ++number)
+  for (int64_t number = 0; number < config.usedDepth; ++number)
     x = layers.add(x, number);
-  return import.finish(layers.norm(x, "final_norm"));
+  return import.finish(config.isWhole ? layers.norm(x, "final_norm") : x);
 }
 
 Family heddle::makeFamilyModernBert() {

@@ -55,7 +55,11 @@ def check(folder, flags, work):
     if said:
         yield f"{title}: {said}"
     texts = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
-    for name, options in json.loads((folder / "runs.json").read_text()).items():
+    runs = json.loads((folder / "runs.json").read_text())
+    # Of some layers there are means alone.
+    if flags[:1] == ["--layers"]:
+        runs = {f"layer{flags[1]}": []}
+    for name, options in runs.items():
         command = ["heddle-run", artifact, "--output", found, *options]
         run(*command, text="".join(text + "\n" for text in texts))
         of_lines = found.read_bytes()
