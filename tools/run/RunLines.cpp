@@ -17,6 +17,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 using namespace heddle;
@@ -110,14 +111,14 @@ static Status print(Run &run, Stream stream, const std::string &targets,
 static std::string taskFor(const Run &run, const RunOptions &options) {
   if (!options.task.empty())
     return options.task;
-  if (!options.output.empty() || !options.vectors.empty())
-    return "embed";
   if (options.question)
     return "answer";
   if (options.pairs || options.rank)
     return heddle_model_has_task(run.model.get(), "classify") || options.rank
                ? "classify"
                : "answer";
+  if (!options.output.empty() || !options.vectors.empty())
+    return "embed";
   if (options.aggregates)
     return "tag";
   for (std::string_view task : kTaskNames)
@@ -132,15 +133,17 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
   if (!run.ok())
     return run.status();
   std::string task = taskFor(*run, options);
-  if (task != "generate" && !options.translates.empty())
-    return Status::error(options.translates, " is for translations, but '",
-                         options.file, "' is asked to ", task, " texts");
-  if (task != "embed" && !options.vectors.empty())
-    return Status::error(options.vectors, " is for vectors, but '",
-                         options.file, "' is asked to ", task, " texts");
-  if (task != "tag" && options.aggregates)
-    return Status::error("--aggregate is for labels of tokens, but '",
-                         options.file, "' is asked to ", task, " texts");
+  std::string vectors = options.output.empty() ? options.vectors : "--output";
+  for (auto [flag, isFor, what] :
+       {std::tuple(options.translates, "generate", "translations"),
+        {vectors, "embed", "vectors"},
+        {options.aggregates ? "--aggregate" : "", "tag", "labels of tokens"}})
+    if (!flag.empty() && task != isFor)
+      return Status::error(
+          flag, " is for ", what, ", but '", options.file, "' is asked to ",
+          task == "answer" ? "answer questions" : task + " texts");
+  if (task == "answer" && options.ids)
+    return Status::error("--ids takes ids, but questions are asked of texts");
   if (task == "embed")
     return writeVectors(*run, options, output);
   if (options.rank)

@@ -90,6 +90,8 @@ static StringRef readCrossEncoderScores(ConfigReader &config) {
 static StringRef readScores(ConfigReader &config, size_t labels) {
   if (StringRef scores = readCrossEncoderScores(config); !scores.empty())
     return scores;
+  config.require("problem_type", {"regression", "single_label_classification",
+                                  "multi_label_classification"});
   std::string problem = config.text("problem_type", "");
   if (problem == "regression")
     return "none";
@@ -279,6 +281,10 @@ Error addHeads(HuggingFaceFolder &folder, LayerBuilder &layers,
     writer.addAnswer();
   else if (head == "MaskedLM" || head == "PreTraining")
     writer.addFill();
+  else if (!head.empty())
+    model.warnings.push_back("'" + folder.path + "' is of a class for " + head +
+                             ", a head that is not supported: the model is "
+                             "without it");
   return folder.config.takeError();
 }
 

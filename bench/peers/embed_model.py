@@ -1,0 +1,117 @@
+"""Writes to FOLDER what bench/embed measures: `model`, a link to the sentence-transformers
+folder MODEL, or with a SHAPE (bert-base) its tokenizer and random weights of that shape;
+the same as ONNX in float32 and with dynamically quantised int8 weights, and for
+CTranslate2; and texts of words of LINES, which have about as many tokens as a
+distribution says: uniform.txt (4 to 400), lognormal.txt (around 60) and short.txt (16).
+Does what is not there yet. usage: PYTHON THIS FOLDER MODEL LINES [SHAPE]"""
+
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+import torch
+from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
+
+folder, source, lines = map(pathlib.Path, sys.argv[1:4])
+shape = sys.argv[4] if len(sys.argv) > 4 else None
+model_folder = folder / "model"
+TEXTS = {"uniform": 256, "lognormal": 256, "short": 64}
+
+
+def copy_tokenizer(into):
+    """All of the folder but its network."""
+    names = ["model.safetensors", "pytorch_model.bin", "config.json"]
+    shutil.copytree(source, into, ignore=shutil.ignore_patterns(*names))
+
+
+def draw_model():
+    """BERT-base, seeded."""
+    if shape != "bert-base":
+        sys.exit(f"embed_model.py: the shape '{shape}' is not bert-base")
+    unfinished = folder / "unfinished"
+    copy_tokenizer(unfinished)
+    torch.manual_seed(0)
+    model = BertModel(BertConfig(), add_pooling_layer=False)
+    model.save_pretrained(unfinished)
+    unfinished.rename(model_folder)
+
+
+class Embedder(torch.nn.Module):
+    """The mean of hidden states, of length 1."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = AutoModel.from_pretrained(
+            model_folder, attn_implementation="eager", add_pooling_layer=False
+        )
+
+    def forward(self, ids, mask):
+        hidden = self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        weights = mask.unsqueeze(-1).to(hidden.dtype)
+        mean = (hidden * weights).sum(1) / weights.sum(1)
+        return torch.nn.functional.normalize(mean, dim=1)
+
+
+def write_onnx():
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    example = torch.full((2, 16), 7, dtype=torch.long)
+    axes = {0: "batch", 1: "source"}
+    torch.onnx.export(
+        Embedder().eval(),
+        (example, torch.ones_like(example)),
+        folder / "float32.onnx",
+        input_names=["ids", "mask"],
+        output_names=["vectors"],
+        dynamic_axes={"ids": axes, "mask": axes, "vectors": {0: "batch"}},
+        opset_version=17,
+        dynamo=False,
+    )
+    quantize_dynamic(
+        folder / "float32.onnx", folder / "int8.onnx", weight_type=QuantType.QInt8
+    )
+
+
+def write_ctranslate2():
+    import ctranslate2
+
+    converter = ctranslate2.converters.TransformersConverter(str(model_folder))
+    converter.convert(str(folder / "ctranslate2"))
+
+
+def draw_texts():
+    """Words of the lines, in their order, as many as give the tokens."""
+    tokenizer = AutoTokenizer.from_pretrained(model_folder)
+    words = lines.read_text(encoding="utf-8").split()
+    sizes = [len(ids) for ids in tokenizer(words, add_special_tokens=False).input_ids]
+    draw = np.random.default_rng(0)
+    counts = {
+        "uniform": draw.integers(4, 401, TEXTS["uniform"]),
+        "lognormal": np.clip(draw.lognormal(np.log(60), 0.7, TEXTS["lognormal"]), 4, 400),
+        "short": np.full(TEXTS["short"], 16),
+    }
+    at = 0
+    for name, wanted in counts.items():
+        texts = []
+        for count in wanted:
+            text, tokens = [], 2
+            while tokens < count:
+                text.append(words[at % len(words)])
+                tokens += sizes[at % len(words)]
+                at += 1
+            texts.append(" ".join(text))
+        (folder / f"{name}.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+
+
+folder.mkdir(parents=True, exist_ok=True)
+if not model_folder.exists():
+    if shape:
+        draw_model()
+    else:
+        model_folder.symlink_to(source.resolve())
+if not (folder / "int8.onnx").exists():
+    write_onnx()
+if not (folder / "ctranslate2").exists():
+    write_ctranslate2()
+draw_texts()
