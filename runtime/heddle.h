@@ -157,6 +157,10 @@ const char *heddle_model_tokenizer_problem(const heddle_model *model);
    "fill". */
 int heddle_model_has_task(const heddle_model *model, const char *task);
 
+/* Whether it has a prompt of this name, which the setting "prompt" may put in
+   front of the texts that it embeds. */
+int heddle_model_has_prompt(const heddle_model *model, const char *name);
+
 /* How many ids its source and its target vocabulary have. */
 int32_t heddle_model_source_vocabulary(const heddle_model *model);
 int32_t heddle_model_target_vocabulary(const heddle_model *model);
@@ -505,6 +509,29 @@ typedef struct heddle_vector_sink {
 heddle_status heddle_embed_stream(heddle_session *session,
                                   const heddle_source *source,
                                   const heddle_vector_sink *sink);
+
+/* In which type a vector is stored. */
+typedef enum heddle_vector_type HEDDLE_ANY_NUMBER {
+  HEDDLE_VECTOR_FLOAT32,
+  /* Rounded to nearest, ties to even; inf if a number is beyond 65504. */
+  HEDDLE_VECTOR_FLOAT16,
+  /* int8: 127 times the vector of length 1, rounded likewise. */
+  HEDDLE_VECTOR_INT8,
+  /* A bit for each number, 1 if it is above 0: the first one is the highest bit
+     of the first byte. Bits behind the last number are 0. */
+  HEDDLE_VECTOR_BITS
+} heddle_vector_type;
+
+/* How many bytes a vector of `width` numbers has in this type; 0 if there is no
+   such type. */
+size_t heddle_vector_bytes(heddle_vector_type type, size_t width);
+
+/* Stores vectors f32 [count, width], as of heddle_embed, in another type, in
+   `stored`, the caller's [count, heddle_vector_bytes(type, width)], which lies
+   elsewhere. What is no number becomes 0 in int8 and in bits. Any thread. */
+heddle_status heddle_store_vectors(heddle_vector_type type,
+                                   const float *vectors, size_t count,
+                                   size_t width, void *stored);
 
 /*===----------------------------------------------------------------------===*\
 |* Labels

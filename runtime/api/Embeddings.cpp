@@ -9,6 +9,7 @@
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Session.h"
 #include "runtime/lines/Embedding.h"
+#include "runtime/lines/VectorTypes.h"
 
 #include <algorithm>
 #include <limits>
@@ -107,4 +108,38 @@ heddle_status heddle_embed_stream(heddle_session *session,
              },
              [&] { return calls.flush(); }});
       });
+}
+
+size_t heddle_vector_bytes(heddle_vector_type type, size_t width) {
+  return type >= HEDDLE_VECTOR_FLOAT32 && type <= HEDDLE_VECTOR_BITS
+             ? storedBytes(VectorType(type), width)
+             : 0;
+}
+
+/// What a caller of heddle_store_vectors may get wrong.
+static Status checkStored(heddle_vector_type type, const float *vectors,
+                          size_t count, size_t width, const void *stored) {
+  if (type < HEDDLE_VECTOR_FLOAT32 || type > HEDDLE_VECTOR_BITS)
+    return Status::error("'type' is ", int(type), ", expected ",
+                         int(HEDDLE_VECTOR_FLOAT32), " to ",
+                         int(HEDDLE_VECTOR_BITS));
+  size_t numbers;
+  if (__builtin_mul_overflow(count, width, &numbers))
+    numbers = std::numeric_limits<size_t>::max();
+  return checkArrays({{"vectors", vectors, "count * width", numbers},
+                      {"stored", static_cast<const char *>(stored),
+                       "count * width", numbers}});
+}
+
+heddle_status heddle_store_vectors(heddle_vector_type type,
+                                   const float *vectors, size_t count,
+                                   size_t width, void *stored) {
+  if (Status status = checkStored(type, vectors, count, width, stored);
+      !status.ok())
+    return reportMisuse(status);
+  size_t bytes = heddle_vector_bytes(type, width);
+  for (size_t i = 0; i < count; ++i)
+    storeVector(VectorType(type), vectors + i * width, width,
+                static_cast<char *>(stored) + i * bytes);
+  return HEDDLE_OK;
 }

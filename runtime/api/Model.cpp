@@ -112,6 +112,13 @@ int heddle_model_has_task(const heddle_model *model, const char *task) {
   return model && task && model->loaded->manifest().hasTask(task);
 }
 
+int heddle_model_has_prompt(const heddle_model *model, const char *name) {
+  if (!model || !name)
+    return 0;
+  const std::optional<EmbedTask> &embed = model->loaded->manifest().embed;
+  return embed && embed->findPrompt(name);
+}
+
 int32_t heddle_model_source_vocabulary(const heddle_model *model) {
   return model ? model->loaded->manifest().sourceVocabulary : 0;
 }

@@ -6,16 +6,13 @@
 
 #include "runtime/lines/Embedding.h"
 
+#include "runtime/lines/VectorTypes.h"
 #include "runtime/session/TextTasks.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 using namespace heddle;
-
-/// torch.nn.functional.normalize divides by no less.
-static constexpr double kLeastLength = 1e-12;
 
 Status heddle::checkEmbedOptions(const Model &model,
                                  const EmbedOptions &options,
@@ -49,10 +46,7 @@ static std::vector<float> finish(const float *vector, int64_t width,
                             vector + options.dimensions.value_or(width));
   if (!options.normalizes)
     return result;
-  double squares = 0;
-  for (float x : result)
-    squares += double(x) * double(x);
-  double length = std::max(std::sqrt(squares), kLeastLength);
+  double length = lengthOf(result.data(), result.size());
   for (float &x : result)
     x = float(double(x) / length);
   return result;

@@ -118,6 +118,13 @@ int main(int argc, char **argv) {
     return fail("two calls differ");
   printf("%zu of %zu lines have no vector\n", missing, count);
 
+  static char stored[sizeof vectors];
+  if (heddle_store_vectors(HEDDLE_VECTOR_FLOAT32, block, count, width,
+                           stored) != HEDDLE_OK ||
+      memcmp(block, stored, count * width * sizeof(float)) != 0 ||
+      heddle_vector_bytes(HEDDLE_VECTOR_BITS, width) != (width + 7) / 8)
+    return fail("vectors are not stored as they are");
+
   FILE *output = fopen(argv[2], "wb");
   if (!output || fwrite(block, width * sizeof(float), count, output) != count ||
       fclose(output) != 0)
