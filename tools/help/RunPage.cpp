@@ -24,8 +24,23 @@ static std::vector<Flag> getOwnFlags() {
            "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
            /*isValueOptional=*/true},
           {"--output", "FILE.npy", kVectorGroup,
-           "write the vectors, float32 [lines, width], instead of printing "
+           "write the vectors, an array [lines, width], instead of printing "
            "one JSON object a line"},
+          {"--vector-type", "float32|float16|int8|bits", kVectorGroup,
+           "print or write the vectors in this type (default: float32); int8: "
+           "127 times the vector of length 1; bits: 1 for each number above "
+           "0, eight of them in a byte, the first one highest"},
+          {"--nearest", "FILE", kVectorGroup,
+           "print the lines of FILE that are nearest to each query, the best "
+           "first, with their scores: 10, or as many as --top says. FILE has "
+           "texts, or is what --output wrote. The score is the cosine of two "
+           "vectors, or the fraction of their bits that are equal. Unless "
+           "--prompt says otherwise, the model's prompt 'query' is in front of "
+           "queries, and the first that it has of 'document', 'passage' and "
+           "'corpus' in front of FILE's texts"},
+          {"--query", "TEXT", kVectorGroup,
+           "with --nearest: the only query; without, each TEXT or line of "
+           "standard input is one, and results begin with its number"},
           {"--plain", "", kTextGroup,
            "print of vectors the numbers alone, and of labels the best one of "
            "each place, with its score if it is a text's"},
@@ -123,6 +138,8 @@ ToolPage heddle::getRunPage(const std::string &program) {
       {{"--dtype", "--target", "--attention", "--keep", "--calibrate", "--emit",
         "--explain", "--weights", "--quantize", "--compute-type"},
        "it is a flag of heddle-compile: the artifact has what it decides"},
+      {{"--precision"},
+       "the type of vectors is --vector-type float32|float16|int8|bits"},
       {{"-q", "--quiet"},
        "errors and warnings are all that is said beside the answers"}};
   page.listings = {

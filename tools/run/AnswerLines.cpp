@@ -113,3 +113,25 @@ std::string heddle::quoteJson(std::string_view text) {
 std::string heddle::formatJsonNumber(float value) {
   return std::isfinite(value) ? formatNumber(value) : "null";
 }
+
+std::string heddle::formatRankedLine(const RankedLine &ranked, bool isPlain) {
+  std::string text = isPlain ? "" : "{";
+  auto add = [&](const char *name, const std::string &value) {
+    if (!isPlain)
+      ((text += text.size() > 1 ? ", \"" : "\"") += name) += "\": ";
+    else if (!text.empty())
+      text += '\t';
+    text += value;
+  };
+  if (ranked.query)
+    add("query", std::to_string(*ranked.query + 1));
+  if (!isPlain)
+    add("line", std::to_string(ranked.line + 1));
+  add("score",
+      isPlain ? formatNumber(ranked.score) : formatJsonNumber(ranked.score));
+  if (ranked.text)
+    add("text", isPlain ? oneLine(*ranked.text) : quoteJson(*ranked.text));
+  else if (isPlain)
+    add("line", std::to_string(ranked.line + 1));
+  return text + (isPlain ? "\n" : "}\n");
+}

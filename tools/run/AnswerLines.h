@@ -7,6 +7,7 @@
 #include "tools/run/RunOptions.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace heddle {
@@ -22,6 +23,19 @@ std::string formatScores(const heddle_answer_text *answers, size_t count);
 
 /// A number in as few digits as give the same float again.
 std::string formatNumber(float number);
+
+/// A line of a ranking. Numbers are from 0.
+struct RankedLine {
+  int64_t line;
+  float score;
+  /// None if nobody has it.
+  std::optional<std::string> text = {};
+  /// That of its query, if there may be several.
+  std::optional<int64_t> query = {};
+};
+/// One JSON object, or, if it is plain, score and text with a tab between them:
+/// the number of the query in front of it, and the line's in place of a text.
+std::string formatRankedLine(const RankedLine &ranked, bool isPlain);
 
 /// What is left of a text in one line.
 std::string oneLine(std::string_view text);

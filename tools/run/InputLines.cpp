@@ -29,6 +29,13 @@ Result<InputLines> InputLines::open(const std::vector<std::string> &texts,
   return InputLines(std::move(*lines), std::move(targetLines), texts.size());
 }
 
+Result<InputLines> InputLines::openFile(const std::string &path) {
+  Result<LineReader> lines = LineReader::open(path);
+  if (!lines.ok())
+    return lines.status();
+  return InputLines(std::move(*lines), std::nullopt, /*count=*/0);
+}
+
 Result<std::optional<std::string>> InputLines::next() { return lines.next(); }
 
 bool InputLines::skipTooLong() {
@@ -129,7 +136,12 @@ heddle_source InputLines::source() {
   source.context = this;
   source.count = count;
   source.next = [](void *context, int mayWait, heddle_input *input) {
-    return static_cast<InputLines *>(context)->readInput(mayWait, *input);
+    auto *self = static_cast<InputLines *>(context);
+    heddle_next next = self->readInput(mayWait, *input);
+    bool isLine = next == HEDDLE_NEXT_INPUT;
+    if (self->listens && (isLine || next == HEDDLE_NEXT_UNREADABLE))
+      self->listens(isLine ? self->text : std::string());
+    return next;
   };
   source.interrupt = [](void *context) {
     static_cast<InputLines *>(context)->lines.interrupt();

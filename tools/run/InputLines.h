@@ -11,6 +11,7 @@
 #include "runtime/heddle.h"
 #include "tools/LineReader.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,9 @@ public:
                                  const std::string &targets = "",
                                  bool keepsEnds = false);
 
+  /// The lines of a file.
+  static Result<InputLines> openFile(const std::string &path);
+
   /// The next line; nothing behind the last one.
   Result<std::optional<std::string>> next();
   /// Goes on behind a line on which next() failed, if that was only too long.
@@ -41,6 +45,12 @@ public:
   void readPairs() { hasPairs = true; }
   /// Each line is the second text of a pair with this one.
   void pairWith(std::string text) { first = std::move(text); }
+
+  /// Calls this with each line that a source is asked for, "" for one that
+  /// cannot be read, in the thread that asks.
+  void onLine(std::function<void(const std::string &line)> listener) {
+    listens = std::move(listener);
+  }
 
   /// Borrows this object.
   heddle_source source();
@@ -60,6 +70,7 @@ private:
   size_t count;
   bool hasPairs = false;
   std::optional<std::string> first;
+  std::function<void(const std::string &line)> listens;
   /// What was read last.
   std::string text, target;
   Status failure = Status::success();

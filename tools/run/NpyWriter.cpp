@@ -20,9 +20,10 @@ static constexpr int64_t kHeaderBytes = 128;
 
 Status NpyWriter::writeHeader() {
   std::string middle = isOfRows ? ", " : ", " + std::to_string(shape[1]) + ", ";
-  std::string dictionary =
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
-      std::to_string(shape[0]) + middle + std::to_string(shape[2]) + "), }";
+  std::string dictionary = std::string("{'descr': '") + type.name +
+                           "', 'fortran_order': False, 'shape': (" +
+                           std::to_string(shape[0]) + middle +
+                           std::to_string(shape[2]) + "), }";
   std::string header("\x93NUMPY\x01\x00", 8);
   dictionary.resize(kHeaderBytes - header.size() - sizeof(uint16_t) - 1, ' ');
   dictionary += '\n';
@@ -48,11 +49,14 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
   return status.ok() ? Result(std::move(writer)) : status;
 }
 
-Result<NpyWriter> NpyWriter::createRows(const std::string &path,
-                                        int64_t width) {
+Result<NpyWriter> NpyWriter::createRows(const std::string &path, int64_t width,
+                                        NpyType type) {
   Result<NpyWriter> writer = create(path, {0, 1, width});
-  if (writer.ok())
+  if (writer.ok()) {
+    // Its header is written at the end.
     writer->isOfRows = true;
+    writer->type = type;
+  }
   return writer;
 }
 
@@ -74,7 +78,7 @@ Status NpyWriter::writeAt(int64_t offset, const void *bytes, size_t size) {
 Status NpyWriter::write(int64_t row, int64_t column, const float *values,
                         int64_t count) {
   int64_t cell = row * shape[1] + column;
-  int64_t cellBytes = shape[2] * int64_t(sizeof(float));
+  int64_t cellBytes = shape[2] * type.bytes;
   return writeAt(kHeaderBytes + cell * cellBytes, values,
                  static_cast<size_t>(count * cellBytes));
 }
@@ -88,10 +92,10 @@ Status NpyWriter::writeMissing(int64_t row, int64_t column) {
   return Status::success();
 }
 
-Status NpyWriter::append(const float *values) {
-  int64_t row = shape[0]++;
-  return values ? write(row, /*column=*/0, values)
-                : writeMissing(row, /*column=*/0);
+Status NpyWriter::append(const void *row) {
+  int64_t rowBytes = shape[2] * type.bytes;
+  return writeAt(kHeaderBytes + rowBytes * shape[0]++, row,
+                 static_cast<size_t>(rowBytes));
 }
 
 Status NpyWriter::commit() {

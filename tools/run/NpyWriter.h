@@ -1,6 +1,6 @@
 //===- NpyWriter.h - Vectors as a NumPy file --------------------*- C++ -*-===//
 //
-// Writes an array of float32 in NumPy's format, version 1.0: cells of three
+// Writes an array in NumPy's format, version 1.0: float32 cells of three
 // dimensions in any order, or rows of two, as many as come. The file gets its
 // name only when all of it stands: a failed run leaves nothing.
 //
@@ -19,6 +19,13 @@
 
 namespace heddle {
 
+/// The type of an array's elements.
+struct NpyType {
+  /// Its name in headers.
+  const char *name = "<f4";
+  int64_t bytes = sizeof(float);
+};
+
 /// Move-only; several threads may write cells at the same time.
 class NpyWriter {
 public:
@@ -26,7 +33,8 @@ public:
   static Result<NpyWriter> create(const std::string &path,
                                   std::array<int64_t, 3> shape);
   /// For an array [rows, width], to be appended.
-  static Result<NpyWriter> createRows(const std::string &path, int64_t width);
+  static Result<NpyWriter> createRows(const std::string &path, int64_t width,
+                                      NpyType type = {});
 
   /// What a signal has to remove until commit; empty for nothing.
   const std::string &temporaryPath() const { return file.temporaryPath(); }
@@ -36,8 +44,8 @@ public:
                int64_t count = 1);
   /// Fills the cells array[row, column:, :] with NaN.
   Status writeMissing(int64_t row, int64_t column);
-  /// Appends a row; null for one of NaN.
-  Status append(const float *values);
+  /// Appends a row of elements.
+  Status append(const void *row);
   /// Gives the file its name. Every cell has been written.
   Status commit();
 
@@ -52,6 +60,7 @@ private:
   /// Of rows the second extent is 1.
   std::array<int64_t, 3> shape;
   bool isOfRows;
+  NpyType type = {};
 };
 
 } // namespace heddle

@@ -10,6 +10,7 @@
 #include "tools/run/AnswerLines.h"
 #include "tools/run/InputLines.h"
 #include "tools/run/RunLabels.h"
+#include "tools/run/RunNearest.h"
 #include "tools/run/RunRanking.h"
 #include "tools/run/RunSetup.h"
 #include "tools/run/RunVectors.h"
@@ -144,6 +145,8 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
           task == "answer" ? "answer questions" : task + " texts");
   if (task == "answer" && options.ids)
     return Status::error("--ids takes ids, but questions are asked of texts");
+  if (!options.nearest.empty())
+    return printNearest(*run, options, output);
   if (task == "embed")
     return writeVectors(*run, options, output);
   if (options.rank)

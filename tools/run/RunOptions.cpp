@@ -14,6 +14,7 @@
 #include "tools/UnknownFlag.h"
 #include "tools/help/RunPage.h"
 #include "tools/run/CarriedModel.h"
+#include "tools/run/VectorFormats.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -45,6 +46,7 @@ private:
   Status setSetting(const std::string &flag, const char *value);
   Status setOwn(const std::string &flag, const std::string &value);
   Status checkPairs() const;
+  Status checkNearest() const;
   Status checkJobs() const;
   Status checkTranslates() const;
   bool isGiven(const char *flag) const { return given.count(flag) != 0; }
@@ -77,14 +79,24 @@ static const heddle_setting *findSetting(const std::string &flag) {
 /// A flag of the tool with the name of a file.
 static std::string *findFile(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, std::string *> files[] = {
-      {"--allow", &options.allowed}, {"--bad-words", &options.badWords},
-      {"--hidden", &options.hidden}, {"--logits", &options.logits},
-      {"--output", &options.output}, {"--prefix", &options.prefix},
-      {"--score", &options.score},   {"--teacher", &options.teacher}};
+      {"--allow", &options.allowed},   {"--bad-words", &options.badWords},
+      {"--hidden", &options.hidden},   {"--logits", &options.logits},
+      {"--nearest", &options.nearest}, {"--output", &options.output},
+      {"--prefix", &options.prefix},   {"--score", &options.score},
+      {"--teacher", &options.teacher}};
   for (auto [name, file] : files)
     if (name == flag)
       return file;
   return nullptr;
+}
+
+/// A flag of the tool with a text.
+static std::optional<std::string> *findText(RunOptions &options,
+                                            const std::string &flag) {
+  return flag == "--rank"       ? &options.rank
+         : flag == "--question" ? &options.question
+         : flag == "--query"    ? &options.query
+                                : nullptr;
 }
 
 /// A flag of the tool without a value.
@@ -144,9 +156,14 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                : Status::error("--device has the value '", value,
                                "', expected cpu, cuda or auto");
   }
-  if (flag == "--rank" || flag == "--question") {
-    (flag == "--rank" ? options.rank : options.question) = value;
+  if (std::optional<std::string> *text = findText(options, flag)) {
+    *text = value;
     return Status::success();
+  }
+  if (flag == "--vector-type") {
+    Result<heddle_vector_type> type = parseVectorType(value);
+    options.vectorType = type.ok() ? *type : options.vectorType;
+    return type.status();
   }
   if (flag == "--task") {
     options.task = value;
@@ -175,8 +192,8 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const std::string &name = flag.name;
   const heddle_setting *setting = findSetting(name);
   bool isOwn = findFile(options, name) || name == "--form" ||
-               name == "--device" || name == "--task" || name == "--rank" ||
-               name == "--question";
+               name == "--device" || name == "--task" ||
+               name == "--vector-type" || findText(options, name);
   if ((setting && setting->value) || isOwn) {
     Result<std::string> value =
         takeValue(flag, arguments, at, getRunPage(program));
@@ -368,6 +385,31 @@ Status Parser::checkPairs() const {
   return Status::success();
 }
 
+/// What searches vectors has its own inputs and outputs.
+Status Parser::checkNearest() const {
+  if (options.nearest.empty())
+    return options.query ? Status::error("--query needs --nearest FILE")
+                         : Status::success();
+  if (options.query && (namesStandardInput || !options.texts.empty()))
+    return Status::error("--query is the only query, found '",
+                         namesStandardInput ? "-" : options.texts[0], "', too");
+  for (const char *flag : {"--output", "--vector-type"})
+    if (isGiven(flag))
+      return Status::error(flag, " is for vectors that are printed or written, "
+                                 "but --nearest compares them");
+  for (auto [flag, isThere] :
+       {std::pair("--pairs", options.pairs),
+        std::pair("--rank", options.rank.has_value()),
+        std::pair("--question", options.question.has_value())})
+    if (isThere)
+      return Status::error(flag, " is for pairs of texts, but --nearest "
+                                 "compares vectors");
+  return isGiven("--task") && options.task != "embed"
+             ? Status::error("--nearest compares vectors, but --task is ",
+                             options.task)
+             : Status::success();
+}
+
 /// One job at a time, with what it needs.
 Status Parser::checkJobs() const {
   if (options.file.empty())
@@ -395,6 +437,8 @@ Status Parser::checkJobs() const {
     return Status::error("--output writes vectors, but --task is ",
                          options.task);
   if (Status status = checkPairs(); !status.ok())
+    return status;
+  if (Status status = checkNearest(); !status.ok())
     return status;
   if (options.plain && options.task == "generate")
     return Status::error("--plain is for vectors and labels, but --task is "
@@ -436,6 +480,12 @@ static bool isOfTranslations(const std::string &flag) {
          isOfGroup(flag, kSamplesGroup);
 }
 
+/// What only a task that embeds reads.
+static bool isOfVectors(const std::string &flag) {
+  return flag == "--nearest" || flag == "--query" || flag == "--vector-type" ||
+         isOfGroup(flag, kVectorGroup);
+}
+
 /// What only one task reads, if something else is to be done.
 Status Parser::checkTranslates() const {
   const char *job = !options.teacher.empty()  ? "--teacher scores"
@@ -453,10 +503,10 @@ Status Parser::checkTranslates() const {
     if (isGiven(flag) && !options.teacher.empty())
       return refuse(flag);
   for (const auto &[flag, value] : given)
-    if (const char *what = isOfTranslations(flag)          ? "translations"
-                           : isOfGroup(flag, kVectorGroup) ? "vectors"
-                           : isOfGroup(flag, kLabelGroup)  ? "labels"
-                                                           : nullptr)
+    if (const char *what = isOfTranslations(flag)         ? "translations"
+                           : isOfVectors(flag)            ? "vectors"
+                           : isOfGroup(flag, kLabelGroup) ? "labels"
+                                                          : nullptr)
       return Status::error(flag, " is for ", what, ", but ", job);
   return Status::success();
 }
@@ -487,11 +537,16 @@ Status Parser::check() {
   options.tokenScores = isGiven("--token-scores");
   options.split = isGiven("--split");
   options.top = numberOf("--top", 1) > 1;
+  options.mostNearest = size_t(numberOf("--top", 10));
+  // Otherwise it is a setting of labels, which an embedder has none of.
+  if (!options.nearest.empty())
+    heddle_settings_set(options.settings.get(), "top", nullptr);
+  options.hasPrompt = isGiven("--prompt");
   options.aggregates = isGiven("--aggregate");
   for (const auto &[flag, value] : given)
     if (isOfTranslations(flag))
       options.translates = flag;
-    else if (isOfGroup(flag, kVectorGroup))
+    else if (isOfVectors(flag))
       options.vectors = flag;
   // Logits are of one batch after the other.
   if (isGiven("--workers") || !options.teacher.empty())

@@ -65,6 +65,16 @@ struct RunOptions {
   std::string hidden;
   /// Where to write vectors; empty if they are printed.
   std::string output;
+  /// The type of vectors that are printed or written.
+  heddle_vector_type vectorType = HEDDLE_VECTOR_FLOAT32;
+  /// Lines, or their vectors, of which the nearest to a query are printed;
+  /// empty if they are not asked for.
+  std::string nearest;
+  /// The one query; absent if queries are texts.
+  std::optional<std::string> query;
+  size_t mostNearest = 10;
+  /// Whether somebody says which prompt stands in front of texts.
+  bool hasPrompt = false;
   /// Vectors are printed as numbers alone, of labels the best ones.
   bool plain = false;
   /// Lines are pairs of texts; or the text that each is ranked by, or the

@@ -115,12 +115,8 @@ void Ranking::print(OutputWriter &output) const {
     return std::pair(-*scores[a], a) < std::pair(-*scores[b], b);
   });
   for (size_t line : order)
-    output.print(options.plain
-                     ? formatNumber(*scores[line]) + "\t" +
-                           oneLine(texts[line]) + "\n"
-                     : "{\"line\": " + std::to_string(line + 1) +
-                           ", \"score\": " + formatJsonNumber(*scores[line]) +
-                           ", \"text\": " + quoteJson(texts[line]) + "}\n");
+    output.print(formatRankedLine({int64_t(line), *scores[line], texts[line]},
+                                  options.plain));
 }
 
 Status heddle::printRanking(Run &run, const RunOptions &options,

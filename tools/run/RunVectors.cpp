@@ -11,24 +11,57 @@
 #include "tools/run/InputLines.h"
 #include "tools/run/NpyWriter.h"
 #include "tools/run/StreamPrinter.h"
+#include "tools/run/VectorFormats.h"
 
-#include <cmath>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 using namespace heddle;
 
+/// A vector in a type that files have.
+static std::string storeVector(heddle_vector_type type, const float *values,
+                               size_t width) {
+  std::string stored(heddle_vector_bytes(type, width), '\0');
+  heddle_store_vectors(type, values, 1, width, stored.data());
+  return stored;
+}
+
+/// An element of a stored vector. A float holds each integer of a byte.
+static float elementOf(const std::string &stored, heddle_vector_type type,
+                       size_t index) {
+  auto read = [&](auto element) {
+    std::memcpy(&element, stored.data() + index * sizeof element,
+                sizeof element);
+    return float(element);
+  };
+  switch (type) {
+  case HEDDLE_VECTOR_FLOAT32:
+    return read(float());
+  case HEDDLE_VECTOR_FLOAT16:
+    return read(_Float16());
+  case HEDDLE_VECTOR_INT8:
+    return read(int8_t());
+  case HEDDLE_VECTOR_BITS:
+    return read(uint8_t());
+  }
+  return 0;
+}
+
 /// The line of a vector, null if its input was skipped.
-static std::string formatVector(const float *values, size_t width,
-                                bool isPlain) {
+static std::string formatVector(const VectorFormat &format, const float *values,
+                                size_t width, bool isPlain) {
   if (!values)
     return isPlain ? "\n" : "{\"vector\": null}\n";
+  std::string stored = storeVector(format.type, values, width);
   std::string text = isPlain ? "" : "{\"vector\": [";
-  for (size_t i = 0; i < width; ++i) {
+  for (size_t i = 0; i < format.columns(width); ++i) {
     text += i == 0 ? "" : isPlain ? " " : ", ";
     // JSON has no other numbers.
-    text +=
-        isPlain || std::isfinite(values[i]) ? formatNumber(values[i]) : "null";
+    float element = elementOf(stored, format.type, i);
+    text += isPlain ? formatNumber(element) : formatJsonNumber(element);
   }
   return text + (isPlain ? "\n" : "]}\n");
 }
@@ -37,6 +70,8 @@ namespace {
 /// Takes the vectors of a stream.
 struct VectorPrinter {
   StreamPrinter lines;
+  const VectorFormat &format;
+  const size_t width;
   const bool isPlain;
   /// Null if vectors are printed.
   NpyWriter *file;
@@ -44,8 +79,8 @@ struct VectorPrinter {
   /// Borrows this object.
   heddle_vector_sink sink() {
     return {this,
-            [](void *context, const float *values, size_t width) {
-              return static_cast<VectorPrinter *>(context)->take(values, width);
+            [](void *context, const float *values, size_t) {
+              return static_cast<VectorPrinter *>(context)->take(values);
             },
             [](void *context) {
               return static_cast<VectorPrinter *>(context)->lines.flush();
@@ -54,15 +89,23 @@ struct VectorPrinter {
               static_cast<VectorPrinter *>(context)->lines.notice(sentence);
             }};
   }
-  int take(const float *values, size_t width) {
+  int take(const float *values) {
     lines.begin(values != nullptr);
     if (!file)
-      lines.end(formatVector(values, width, isPlain));
-    else if (Status status = file->append(values); status.ok())
+      lines.end(formatVector(format, values, width, isPlain));
+    else if (Status status = append(values); status.ok())
       lines.end();
     else
       lines.fail(std::move(status));
     return lines.hasFailed();
+  }
+  /// A line that was skipped is a row of NaN, or what becomes of that.
+  Status append(const float *values) {
+    std::vector<float> missing(values ? 0 : width,
+                               std::numeric_limits<float>::quiet_NaN());
+    return file->append(
+        storeVector(format.type, values ? values : missing.data(), width)
+            .data());
   }
 };
 } // namespace
@@ -77,11 +120,12 @@ Status heddle::writeVectors(Run &run, const RunOptions &options,
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();
+  const VectorFormat &format = kVectorFormats[options.vectorType];
   SignalCleanup cleanup;
   std::optional<NpyWriter> file;
   if (!options.output.empty()) {
-    Result<NpyWriter> writer =
-        NpyWriter::createRows(options.output, int64_t(width));
+    Result<NpyWriter> writer = NpyWriter::createRows(
+        options.output, int64_t(format.columns(width)), format.element);
     if (!writer.ok())
       return writer.status();
     file.emplace(std::move(*writer));
@@ -90,8 +134,8 @@ Status heddle::writeVectors(Run &run, const RunOptions &options,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    VectorPrinter printer = {StreamPrinter(run, output, progress),
-                             options.plain, file ? &*file : nullptr};
+    VectorPrinter printer = {StreamPrinter(run, output, progress), format,
+                             width, options.plain, file ? &*file : nullptr};
     heddle_source source = input->source();
     heddle_vector_sink sink = printer.sink();
     status = statusOf(heddle_embed_stream(session, &source, &sink));
