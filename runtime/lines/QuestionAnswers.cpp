@@ -128,14 +128,14 @@ std::vector<Candidate> Window::findBest(size_t count, size_t longest) const {
            : a.begin != b.begin ? a.begin < b.begin
                                 : a.end < b.end;
   };
-  // A heap, the worst of the best in front.
+  // A heap, the worst of the best in front. What is no number is no answer.
   std::vector<Pair> best;
   for (size_t begin = 0; begin < ids.size(); ++begin) {
     size_t behind = std::min(ids.size(), begin + longest);
     for (size_t end = begin; end < behind && places[begin].isOfText; ++end) {
       Pair pair = {first[begin] * last[end], begin, end};
       bool isBetter = best.size() < count || isBefore(pair, best.front());
-      if (!places[end].isOfText || pair.score <= 0 || !isBetter)
+      if (!places[end].isOfText || !(pair.score > 0) || !isBetter)
         continue;
       if (best.size() == count) {
         std::pop_heap(best.begin(), best.end(), isBefore);
