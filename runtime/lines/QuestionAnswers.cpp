@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 using namespace heddle;
@@ -202,7 +203,8 @@ static std::string lowerCase(std::string_view text) {
 /// The answers of all windows of a line.
 std::vector<TextAnswer> AnswerJob::join(const LineAnswer &line) const {
   std::vector<TextAnswer> answers;
-  std::vector<std::string> lower;
+  // In small letters.
+  std::unordered_map<std::string, size_t> known;
   double none = INFINITY;
   for (const Candidate &each : readRecords<Candidate>(line.text)) {
     if (each.isNone) {
@@ -211,15 +213,12 @@ std::vector<TextAnswer> AnswerJob::join(const LineAnswer &line) const {
     }
     std::string text =
         line.kept.substr(each.bytes.begin, each.bytes.end - each.bytes.begin);
-    std::string key = lowerCase(text);
-    auto known = std::find(lower.begin(), lower.end(), key);
-    if (known != lower.end()) {
-      answers[size_t(known - lower.begin())].score += each.score;
-      continue;
-    }
-    lower.push_back(std::move(key));
-    answers.push_back(
-        {std::move(text), each.score, each.bytes, each.characters});
+    auto [at, isNew] = known.emplace(lowerCase(text), answers.size());
+    if (isNew)
+      answers.push_back(
+          {std::move(text), each.score, each.bytes, each.characters});
+    else
+      answers[at->second].score += each.score;
   }
   if (options.mayBeNone && none < INFINITY)
     answers.push_back({"", none, {}, {}});
