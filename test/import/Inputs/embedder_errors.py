@@ -206,13 +206,15 @@ for folder, change, sentence in [
 # Labels, and what becomes of their logits.
 RULE = "a text for each number from 0 to {}"
 IDENTITY = "torch.nn.modules.linear.Identity, *"
+PROBLEMS = '"regression", "single_label_classification", "multi_label_classification"'
 for field, value, sentence in [
     ("id2label", ["a", "b", "c"], "an object of texts"),
     ("id2label", {"0": "a", "2": "b"}, RULE.format(1)),
     ("id2label", {"0": "a", "1": 2}, RULE.format(1)),
     ("id2label", {"0": "a", "1": "a"}, "labels that differ"),
     ("id2label", {}, "at least one label"),
-    ("problem_type", 3, "a string"),
+    ("problem_type", 3, PROBLEMS),
+    ("problem_type", "ranking", PROBLEMS),
     ("sbert_ce_default_activation_function", "torch.nn.ReLU", IDENTITY),
     ("sentence_transformers", {"activation_fn": "my.Sigmoid"}, IDENTITY),
 ]:
