@@ -549,10 +549,10 @@ typedef struct heddle_label {
   int32_t id;
   /* Its probability, or what the model says of it if its scores are none. */
   float score;
-  /* The token that it is about, from 0, special ones counted, of a text in
-     windows in its window, and its piece of
-     the vocabulary: bytes that are no whole character read U+FFFD. 0 and NULL
-     for heddle_classify and for answers, NULL without a tokenizer. */
+  /* The token that it is about, from 0, special ones counted, and its piece of
+     the vocabulary: bytes that are no whole character read U+FFFD. If a text is
+     read in windows, tokens are counted in each. 0 and NULL for heddle_classify
+     and for answers, NULL without a tokenizer. */
   size_t token;
   const char *token_name;
   /* Where the token or the answer stands in the text, which is the second one

@@ -40,7 +40,7 @@ struct LineAnswer {
   /// what was cut from it. Empty for others.
   std::string notice = {};
   bool hasFailed = false;
-  /// What the sentence has.
+  /// The sentence's.
   std::string kept = {};
 };
 
@@ -55,7 +55,7 @@ struct Sentence {
   TokenIds types = {};
   int32_t promptTokens = 0;
   std::vector<TokenPlace> places = {};
-  /// What whoever writes the answer wants to know of the line.
+  /// Text of the line that the writer of its answer needs.
   std::string kept = {};
   /// Further windows of a long text, which have sources, types and places
   /// alone. Their answers stand behind that of the first one, in order.

@@ -40,7 +40,7 @@ struct TextUse {
   std::string prompt = {};
   /// Tokens of the text, or of the second one of a pair, know their places.
   enum class Places { None, OfText, OfPair } places = Places::None;
-  /// See TextOptions. Of a pair the second text is cut alone.
+  /// See TextOptions. In a pair, only the second text is cut.
   std::optional<int64_t> stride = {};
 };
 

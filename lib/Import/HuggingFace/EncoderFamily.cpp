@@ -99,7 +99,8 @@ Error EncoderImport::cutLayers() {
   int64_t steps = config.depth / family.layersPerStep;
   if (*asked < -steps - 1 || *asked > steps)
     return makeError("--layers is " + Twine(*asked) + ", but '" + folder.root +
-                     "' has " + Twine(steps) + " layers (expected " +
+                     "' has " + Twine(steps) +
+                     (steps == 1 ? " layer" : " layers") + " (expected " +
                      Twine(-steps - 1) + " to " + Twine(steps) + ")");
   config.usedDepth =
       (*asked < 0 ? steps + 1 + *asked : *asked) * family.layersPerStep;

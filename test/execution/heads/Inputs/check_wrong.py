@@ -40,6 +40,17 @@ def tensors(change):
     return edit
 
 
+def make_nan():
+    """Makes the biases of both logits NaN."""
+    file = work / "folder" / "model.safetensors"
+    data = bytearray(file.read_bytes())
+    (size,) = struct.unpack("<Q", data[:8])
+    first, last = json.loads(data[8 : 8 + size])["qa_outputs.bias"]["data_offsets"]
+    assert last - first == 8
+    data[8 + size + first : 8 + size + last] = struct.pack("<2f", *[float("nan")] * 2)
+    file.write_bytes(data)
+
+
 # How the folder is changed, what is said.
 FOLDERS = [
     (
@@ -134,6 +145,11 @@ for edit, sentence in WARNINGS:
     done = compile_folder(edit)
     assert done.returncode == 0, done.stderr
     assert f"heddle-compile: warning: {sentence}\n" in done.stderr, done.stderr
+# Logits that are no numbers begin no answer.
+assert compile_folder(make_nan).returncode == 0
+command = ["heddle-run", "artifact", "--question", "who", "the fox"]
+found = subprocess.run(command, cwd=work, capture_output=True, text=True, check=True)
+assert found.stdout == '{"answer": null}\n', found.stdout
 assert compile_folder(lambda: None).returncode == 0
 for flags, lines, sentence in RUNS:
     command = ["heddle-run", "artifact", *flags]
