@@ -41,6 +41,36 @@ SmallVector<Value> heddle::cloneForChunk(Operation *op, OpBuilder &builder,
   return builder.clone(*op, chunk.mapping)->getResults();
 }
 
+/// The clone, of whose results batch and n are one dimension.
+static SmallVector<Value> cloneRagged(Operation *op, OpBuilder &builder,
+                                      RaggedContext &ragged) {
+  Operation *clone = builder.clone(*op, ragged.mapping);
+  for (Value result : clone->getResults())
+    result.setType(dropAxis(cast<RankedTensorType>(result.getType()), 1));
+  return clone->getResults();
+}
+
+FailureOr<SmallVector<Value>>
+heddle::cloneRows(Operation *op, OpBuilder &builder, RaggedContext &ragged) {
+  SmallVector<Value> rows = cast<LayerOpInterface>(op).getRowInputs();
+  if (rows.empty() ||
+      !llvm::all_of(rows, [&](Value each) { return ragged.isRagged(each); }))
+    return failure();
+  return cloneRagged(op, builder, ragged);
+}
+
+FailureOr<SmallVector<Value>> heddle::cloneAtPositions(Operation *op,
+                                                       OpBuilder &builder,
+                                                       RaggedContext &ragged) {
+  SmallVector<std::optional<int64_t>> axes;
+  for (Value operand : op->getOperands())
+    axes.push_back(ragged.isRagged(operand) ? std::optional(1) : std::nullopt);
+  StepContext step{ragged.mapping};
+  step.axes = axes;
+  step.positions = ragged.positions;
+  return cast<IncrementalOpInterface>(op).buildStep(builder, step);
+}
+
 FailureOr<int64_t> heddle::timeAxisOf(Operation *op, TimeAxes axes,
                                       ArrayRef<unsigned> varying,
                                       int64_t contracted) {

@@ -69,6 +69,27 @@ struct ChunkContext {
   mlir::Value lengths, caches;
 };
 
+/// What an op needs to build the ragged form: the rows of all sequences of a
+/// batch, one sequence behind the other and none with padding.
+struct RaggedContext {
+  /// From values of the full form, [batch, n, ...], to ragged ones,
+  /// [tokens, ...]; other values keep their types.
+  mlir::IRMapping &mapping;
+  /// i32 [tokens]: the position of each token, and the sequence it belongs to.
+  mlir::Value positions, sequences;
+  /// i32 [batch]: the first token of each sequence, and how many it has.
+  mlir::Value starts, lengths;
+  /// i32 [blocks]: of each kQueryBlock tokens of a sequence the first one.
+  mlir::Value blocks;
+
+  mlir::Value lookup(mlir::Value full) const {
+    return full ? mapping.lookupOrDefault(full) : full;
+  }
+  bool isRagged(mlir::Value full) const {
+    return full && lookup(full).getType() != full.getType();
+  }
+};
+
 /// The type without dimension `axis`.
 mlir::RankedTensorType dropAxis(mlir::RankedTensorType type, int64_t axis);
 
@@ -80,6 +101,17 @@ cloneForStep(mlir::Operation *op, mlir::OpBuilder &builder, StepContext &step);
 llvm::SmallVector<mlir::Value> cloneForChunk(mlir::Operation *op,
                                              mlir::OpBuilder &builder,
                                              ChunkContext &chunk);
+
+/// Clones `op`, of which each row of a result follows from the row of its
+/// ragged operands at the same place, onto ragged values. Fails, without an
+/// error, if it is no such op (LayerOpInterface's getRowInputs).
+llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+cloneRows(mlir::Operation *op, mlir::OpBuilder &builder, RaggedContext &ragged);
+
+/// The same of an op whose step form differs by `at` alone.
+llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+cloneAtPositions(mlir::Operation *op, mlir::OpBuilder &builder,
+                 RaggedContext &ragged);
 
 /// The axis of time of an op of which the operands `varying`, all of them, and
 /// no others depend on the target along one axis; the last `contracted`

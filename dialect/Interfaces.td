@@ -159,6 +159,17 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
         return ::heddle::cloneForChunk($_op, builder, chunk);
       }]>,
     InterfaceMethod<[{
+      Builds the ragged form, if at least one operand is ragged: sequences of a
+      batch one behind the other, without padding. Returns its results; fails,
+      without an error, if there is none. The default clones ops of which each row
+      of the result follows from the rows at the same place.
+    }], "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildRagged",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::heddle::RaggedContext &":$ragged),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::heddle::cloneRows($_op, builder, ragged);
+      }]>,
+    InterfaceMethod<[{
       Whether this is a step form. The default is that the op has one form, which
       acts on each position alone.
     }], "bool", "isStep", (ins),

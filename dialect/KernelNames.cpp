@@ -60,7 +60,8 @@ std::string LargestLogitsOp::describe() { return nameOfLogits(*this); }
 std::string BestLogitsOp::describe() { return nameOfLogits(*this); }
 
 std::string AttentionOp::describe() {
-  StringRef form = !isStep()      ? ""
+  StringRef form = isRagged()     ? "_ragged"
+                   : !isStep()    ? ""
                    : getShared()  ? "_shared"
                    : getHistory() ? "_history"
                                   : "_step";

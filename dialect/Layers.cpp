@@ -145,6 +145,11 @@ SmallVector<Value> EmbeddingOp::buildStep(OpBuilder &builder,
   return results;
 }
 
+FailureOr<SmallVector<Value>> EmbeddingOp::buildRagged(OpBuilder &builder,
+                                                       RaggedContext &ragged) {
+  return cloneAtPositions(*this, builder, ragged);
+}
+
 //===----------------------------------------------------------------------===//
 // candidate_logits
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,8 @@
 
 include "dialect/Positions.td"
 
-def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
+def EmbeddingOp : Transformer_RowsOp<"embedding",
+                                     ["buildStep", "buildRagged", "isStep"],
                                      ["buildBytes"], ["getStoredFactors"]> {
   let summary = "rows of a table, with their positions added";
   let description = [{

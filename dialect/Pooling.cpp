@@ -29,22 +29,32 @@ LogicalResult PoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   if (!input)
     return success();
   int64_t wide = input.getShape().back() * int64_t(adaptor.getModes().size());
-  results.push_back(input.clone({input.getDimSize(0), wide}));
+  // The batch as it is known from either.
+  int64_t batch = shapedType(adaptor.getLengths()).getDimSize(0);
+  if (!adaptor.getStarts() && !input.isDynamicDim(0))
+    batch = input.getDimSize(0);
+  results.push_back(input.clone({batch, wide}));
   return success();
 }
 
 LogicalResult PoolOp::verify() {
   // pool_c1
   ShapedType type = shapedType(getInput());
-  if (type.getRank() != 3 || type.getDimSize(1) == 0)
-    return emitOpError("expects sequences [batch, n, d] of at least one "
-                       "position, found ")
+  bool isRagged = bool(getStarts());
+  if (isRagged ? type.getRank() != 2
+               : type.getRank() != 3 || type.getDimSize(1) == 0)
+    return emitOpError("expects ")
+           << (isRagged ? "sequences [tokens, d] with 'starts', found "
+                        : "sequences [batch, n, d] of at least one position, "
+                          "found ")
            << type;
   // pool_c2
   SmallVector<Value> numbers = {getLengths()};
-  if (getFirst())
-    numbers.push_back(getFirst());
-  if (failed(verifyPerSentence(*this, getInput(), numbers)))
+  for (Value each : {getFirst(), getStarts()})
+    if (each)
+      numbers.push_back(each);
+  Value batch = isRagged ? getLengths() : getInput();
+  if (failed(verifyPerSentence(*this, batch, numbers)))
     return failure();
   // pool_c3
   SmallVector<Pooling> modes = getModeList();
@@ -54,13 +64,23 @@ LogicalResult PoolOp::verify() {
     if (llvm::is_contained(ArrayRef(modes).take_front(at), mode))
       return emitOpError("has the mode '")
              << stringifyPooling(mode) << "' twice";
-  return verifyDestination(*this, {type.getDimSize(0), getOutputWidth()});
+  return verifyDestination(*this,
+                           {shapedType(batch).getDimSize(0), getOutputWidth()});
 }
 
 FailureOr<int64_t> PoolOp::timeAxis(TimeAxes) {
   return emitOpError(
       "cannot be evaluated position by position: the vector of a "
       "sequence is known at its end");
+}
+
+FailureOr<SmallVector<Value>> PoolOp::buildRagged(OpBuilder &builder,
+                                                  RaggedContext &ragged) {
+  return SmallVector<Value>{
+      PoolOp::create(builder, getLoc(), ragged.lookup(getInput()),
+                     ragged.lookup(getLengths()), ragged.lookup(getFirst()),
+                     ragged.starts, /*destination=*/Value(), getModes())
+          .getOutput()};
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,8 @@ def Transformer_Pooling : Transformer_Enum<Transformer_PoolingCases, "pooling"> 
   let summary = "how the vectors of a sequence become one";
 }
 
-def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments]> {
+def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments],
+                                 ["buildRagged"]> {
   let summary = "one vector for each sequence of a batch";
   let description = [{
     Over the positions i of sequence b, first[b] <= i < lengths[b]; without `from`
@@ -38,29 +39,34 @@ def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments]> {
     sums and `last` are 0, and the largest number is -1e9, as in
     sentence-transformers 5.
 
-    x [batch, n, d], lengths [batch], first [batch] -> [batch, modes d].
+    x [batch, n, d], lengths [batch], first [batch] -> [batch, modes d]. In the
+    ragged form, which drop-padding derives, x is [tokens, d], and sequence b begins
+    at row starts[b]: x[b, i, :] is x[starts[b] + i, :].
 
     ```mlir
     %y = transformer.pool [cls, mean] %x of %lengths
       : (tensor<?x?x384xf32>, tensor<?xi32>) -> tensor<?x768xf32>
+    %y = transformer.pool [mean] %x of %lengths starts %starts
+      : (tensor<?x384xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x384xf32>
     ```
 
     There is no form that advances position by position: the vector of a sequence
     is known at its end.
 
     Constraints:
-    - (C1) x has rank 3 and at least one position.
-    - (C2) lengths and `from` have an element for each sequence.
+    - (C1) x has rank 3 and at least one position, or rank 2 with `starts`.
+    - (C2) lengths, `from` and `starts` have an element for each sequence.
     - (C3) there is at least one mode, and none stands twice.
   }];
   let arguments = (ins Transformer_Vectors:$input, Transformer_PerRow:$lengths,
                        Optional<Transformer_PerRow>:$first,
+                       Optional<Transformer_PerRow>:$starts,
                        Optional<Transformer_Values>:$destination,
                        TypedArrayAttrBase<Transformer_Pooling,
                                           "modes of pooling">:$modes);
   let assemblyFormat = [{
     custom<Modes>($modes) $input `of` $lengths (`from` $first^)?
-        (`into` $destination^)? attr-dict
+        (`starts` $starts^)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let reifyMethod = [{
@@ -68,7 +74,7 @@ def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments]> {
         ::mlir::OpBuilder &builder,
         ::mlir::ReifiedRankedShapedTypeDims &shapes) {
       shapes.push_back({
-          ::mlir::tensor::getMixedSize(builder, getLoc(), getInput(), 0),
+          ::mlir::tensor::getMixedSize(builder, getLoc(), getLengths(), 0),
           builder.getIndexAttr(getOutputWidth())});
       return ::mlir::success();
     }

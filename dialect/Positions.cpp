@@ -79,6 +79,11 @@ SmallVector<Value> SinusoidalPositionsOp::buildStep(OpBuilder &builder,
               .getOutput()};
 }
 
+FailureOr<SmallVector<Value>>
+SinusoidalPositionsOp::buildRagged(OpBuilder &builder, RaggedContext &ragged) {
+  return cloneAtPositions(*this, builder, ragged);
+}
+
 LogicalResult
 LearnedPositionsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                      Adaptor adaptor,
@@ -110,6 +115,11 @@ SmallVector<Value> LearnedPositionsOp::buildStep(OpBuilder &builder,
                                      step.lookup(getTable()), step.positions,
                                      /*destination=*/Value(), getOffsetAttr())
               .getOutput()};
+}
+
+FailureOr<SmallVector<Value>>
+LearnedPositionsOp::buildRagged(OpBuilder &builder, RaggedContext &ragged) {
+  return cloneAtPositions(*this, builder, ragged);
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,4 +166,9 @@ SmallVector<Value> RotaryPositionsOp::buildStep(OpBuilder &builder,
                                     step.positions, /*destination=*/Value(),
                                     getHeadsAttr(), getScaleAttr())
               .getOutput()};
+}
+
+FailureOr<SmallVector<Value>>
+RotaryPositionsOp::buildRagged(OpBuilder &builder, RaggedContext &ragged) {
+  return cloneAtPositions(*this, builder, ragged);
 }

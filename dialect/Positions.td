@@ -14,7 +14,7 @@ def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCase
 }
 
 def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSizedOperandSegments],
-                                                ["buildStep", "isStep"]> {
+                                                ["buildStep", "buildRagged", "isStep"]> {
   let summary = "adds sinusoidal positions (arXiv:1706.03762, section 3.5)";
   let description = [{
     With p the position (the index on axis 1, or `at`), for k < d / 2:
@@ -50,7 +50,7 @@ def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSiz
 }
 
 def LearnedPositionsOp : Transformer_LayerOp<"positions.learned", [AttrSizedOperandSegments],
-                                             ["buildStep", "isStep"]> {
+                                             ["buildStep", "buildRagged", "isStep"]> {
   let summary = "adds rows of a table of positions";
   let description = [{
         y = x + table[p + offset, :]
@@ -75,7 +75,7 @@ def LearnedPositionsOp : Transformer_LayerOp<"positions.learned", [AttrSizedOper
 }
 
 def RotaryPositionsOp : Transformer_LayerOp<"positions.rotary", [AttrSizedOperandSegments],
-                                            ["buildStep", "isStep"]> {
+                                            ["buildStep", "buildRagged", "isStep"]> {
   let summary = "rotary positions, RoPE (arXiv:2104.09864, section 3.4)";
   let description = [{
     With p the position (the index on axis 1, or `at`), f the n frequencies, and x one

@@ -47,7 +47,9 @@ LogicalResult TakeRowsOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult TakeRowsOp::verify() {
   // take_rows_c1, take_rows_c2
-  if (failed(verifyLists(*this, getInput(), getTokens())))
+  bool isRagged = shapedType(getInput()).getRank() == 2 &&
+                  shapedType(getTokens()).getRank() == 1;
+  if (!isRagged && failed(verifyLists(*this, getInput(), getTokens())))
     return failure();
   SmallVector<int64_t> shape(shapedType(getTokens()).getShape());
   shape.push_back(width(getInput()));
@@ -57,6 +59,16 @@ LogicalResult TakeRowsOp::verify() {
 FailureOr<int64_t> TakeRowsOp::timeAxis(TimeAxes) {
   return emitOpError("cannot be evaluated position by position: its tokens may "
                      "be later positions");
+}
+
+FailureOr<SmallVector<Value>> TakeRowsOp::buildRagged(OpBuilder &builder,
+                                                      RaggedContext &ragged) {
+  Value input = ragged.lookup(getInput()), tokens = ragged.lookup(getTokens());
+  if (!ragged.isRagged(getInput()) || !ragged.isRagged(getTokens()))
+    return failure();
+  return SmallVector<Value>{TakeRowsOp::create(builder, getLoc(), input, tokens,
+                                               /*destination=*/Value())
+                                .getOutput()};
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,12 +5,14 @@
 
 include "dialect/Base.td"
 
-def TakeRowsOp : Transformer_LayerOp<"take_rows", [], [], ["buildBytes"]> {
+def TakeRowsOp : Transformer_LayerOp<"take_rows", [], ["buildRagged"],
+                                     ["buildBytes"]> {
   let summary = "the rows of some positions";
   let description = [{
         y[b, t, :] = x[b, tokens[b, t], :],   0 if x has no such row
 
-    x [batch, n, d], tokens [batch, k] -> [batch, k, d]. Rows that are projected by
+    x [batch, n, d], tokens [batch, k] -> [batch, k, d]; in the ragged form, which
+    drop-padding derives, x [rows, d], tokens [k] -> [k, d]. Rows that are projected by
     weights of their own, as those of Longformer's global tokens are
     (arXiv:2004.05150, section 3.1), are taken first, so that only they are
     projected:
@@ -25,7 +27,8 @@ def TakeRowsOp : Transformer_LayerOp<"take_rows", [], [], ["buildBytes"]> {
     advances position by position, since a list may name positions to come.
 
     Constraints:
-    - (C1) x has rank 3, tokens have rank 2.
+    - (C1) x has rank 3 and tokens have rank 2, or x has rank 2 and tokens have
+      rank 1.
     - (C2) both are of one batch.
   }];
   let arguments = (ins Transformer_Vectors:$input, Transformer_Ids:$tokens,
@@ -41,7 +44,7 @@ def TakeRowsOp : Transformer_LayerOp<"take_rows", [], [], ["buildBytes"]> {
       shapes.push_back(::mlir::tensor::getMixedSizes(builder, getLoc(),
                                                      getTokens()));
       shapes.back().push_back(::mlir::tensor::getMixedSize(
-          builder, getLoc(), getInput(), 2));
+          builder, getLoc(), getInput(), shapes.back().size()));
       return ::mlir::success();
     }
   }];

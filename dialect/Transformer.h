@@ -62,6 +62,10 @@ inline constexpr llvm::StringLiteral kLayersAttr = "transformer.layers";
 
 /// Rows of the state of online ops: what a query remembers of its keys.
 inline constexpr int64_t kOnlineStateRows = 4;
+/// Queries of a sequence with which a block of the ragged form begins.
+inline constexpr int64_t kQueryBlock = 32;
+/// The dimension of ragged values.
+inline constexpr llvm::StringLiteral kTokensDim = "tokens";
 /// Keys that tiles take at once.
 inline constexpr int64_t kKeyGroup = 32;
 

@@ -196,14 +196,16 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
       keys = counter.add(keys, counter.sizeOf(list.keys, b, h, i));
     return keys;
   };
-  Value slots = counter.size(getKey(), 1);
+  Value slots = isRagged() ? Value() : counter.size(getKey(), 1);
   Value pairs = counter.sum(counter.index(getHeads()), [&](Value h) {
     return counter.sum(counter.size(getQuery(), 0), [&](Value row) {
-      if (!isStep())
+      if (!getPositions())
         return counter.sum(counter.size(getQuery(), 1),
                            [&](Value i) { return keysOf(row, h, i, slots); });
       Value i = load(getPositions(), row);
       Value b = load(getSentences(), row);
+      if (isRagged())
+        return keysOf(b, h, i, load(getLengths(), b));
       if (getShared())
         return keysOf(b, h, i, slots);
       // A cache holds the latest positions, up to the query's own.

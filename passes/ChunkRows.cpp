@@ -101,10 +101,12 @@ static RowDims nameRows(Operation *op) {
   SmallVector<OpOperand *> rows = rowOperandsOf(op);
   int64_t leading =
       rows.empty() ? 0 : leadingDimsOf(cast<DestinationOpInterface>(op));
-  // Rows of a step are few.
-  if (leading < 2)
+  if (leading < 1)
     return {};
   RowDims names = nameLeading(rows.front()->get(), leading);
+  // Rows of a step are few.
+  if (names.empty() || (leading == 1 && names.front().getValue() != kTokensDim))
+    return {};
   for (OpOperand &operand : op->getOpOperands()) {
     bool fits = llvm::is_contained(rows, &operand)
                     ? nameLeading(operand.get(), leading) == names

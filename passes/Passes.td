@@ -298,6 +298,52 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
   }];
 }
 
+def DropPaddingPass : Pass<"transformer-drop-padding", "::mlir::ModuleOp"> {
+  let summary = "Put the sequences of a batch one behind the other";
+  let description = [{
+    Comes in: an encoder and what computes tasks from its hidden states, as
+    split-phases leaves them, on values [batch, n, ...] whose shorter sequences are
+    padded. After it values are ragged, [tokens, ...]: the tokens of all sequences,
+    one sequence behind the other (known as packed, or of variable length). Linears,
+    norms and ffn then do no work on padding, whatever lengths a batch has.
+
+    Arguments `ids`, `types` and the like lose a dimension, and `masks` are tokens
+    of all sequences. Ops rewrite themselves through `IncrementalOpInterface`; those
+    that need to know their sequence read arguments that are added where something
+    reads them:
+
+    - `positions` and `sequences` [tokens]: where a token stands;
+    - `starts` [batch]: the first token of each sequence;
+    - `blocks` [blocks]: the tokens with which each 32 of a sequence begin.
+
+    Attention sees the tokens of its sequence alone, and its mask no longer says
+    which of them are padding.
+
+    ```mlir
+    func.func @encode(%ids: tensor<?x?xi32>, %lengths: tensor<?xi32>)
+      %x = transformer.embedding %ids, %table
+      %valid = transformer.mask.padding %lengths
+      %y = transformer.attention %x, %x, %x mask(%valid)
+    func.func @embed(%memory: tensor<?x?x8xf32>, %lengths: tensor<?xi32>)
+      %v = transformer.pool [mean] %memory of %lengths
+    // becomes
+    func.func @encode(%ids: tensor<?xi32>, %lengths: tensor<?xi32>,
+                      %positions: tensor<?xi32>, %sequences: tensor<?xi32>,
+                      %blocks: tensor<?xi32>)
+      %x = transformer.embedding %ids, %table
+      %y = transformer.attention %x, %x, %x at %positions of %sequences
+             ragged(%blocks, %lengths)
+    func.func @embed(%memory: tensor<?x8xf32>, %lengths: tensor<?xi32>,
+                     %starts: tensor<?xi32>)
+      %v = transformer.pool [mean] %memory of %lengths starts %starts
+    ```
+
+    A module that decodes keeps its padding: batches of translation are sorted, and
+    hold 4 % of it. So does an encoder with an op that has no ragged form, which a
+    remark names, and one without a task.
+  }];
+}
+
 def BufferMasksPass : Pass<"transformer-buffer-masks"> {
   let summary = "Let masks read buffers";
   let description = [{

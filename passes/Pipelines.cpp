@@ -125,6 +125,7 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   manager.addPass(createSplitLinearAttentionPass());
   addFusions(manager, kFusions, options);
   manager.addPass(createSplitPhasesPass());
+  manager.addPass(createDropPaddingPass());
   addFusions(manager, kStepFusions, options);
   addBufferization(manager);
   // Memory is planned while functions are straight-line, but for these loops.

@@ -491,6 +491,12 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
    embed. */
 heddle_status heddle_vector_width(const heddle_session *session, size_t *width);
 
+/* The word, in UTF-8 and not terminated, that number `component` of a sparse
+   vector weighs (SPLADE), as the tokenizer writes it; NULL if vectors are not
+   sparse, or if there is no such word. Stays until the model is freed. */
+const char *heddle_vector_word(const heddle_model *model, size_t component,
+                               size_t *size);
+
 /* Takes the vectors of one input after the other, in order, valid during the
    call; `values` is NULL if the input was skipped. What is not 0 cancels the
    call, and no vector follows. One thread at a time. */

@@ -45,7 +45,7 @@ SmallVector<OpOperand *> AttentionOp::getComputedFactors() {
   return {&getQueryMutable(), &getKeyMutable(), &getValueMutable()};
 }
 
-bool AttentionOp::isStep() { return bool(getPositions()); }
+bool AttentionOp::isStep() { return getPositions() && !isRagged(); }
 
 static Type resultElementType(MLIRContext *context,
                               std::optional<Type> rounds) {
@@ -89,27 +89,29 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult AttentionOp::verify() {
   // attention_c1
-  int64_t queryRank = isStep() ? 2 : 3;
+  int64_t queryRank = getPositions() ? 2 : 3, keyRank = isRagged() ? 2 : 3;
   if (shapedType(getQuery()).getRank() != queryRank ||
-      shapedType(getKey()).getRank() != 3 ||
-      shapedType(getValue()).getRank() != 3)
+      shapedType(getKey()).getRank() != keyRank ||
+      shapedType(getValue()).getRank() != keyRank)
     return emitOpError("expects a query of rank ")
-           << queryRank << " and key and value of rank 3, found "
-           << getQuery().getType() << ", " << getKey().getType() << " and "
-           << getValue().getType();
+           << queryRank << " and key and value of rank " << keyRank
+           << ", found " << getQuery().getType() << ", " << getKey().getType()
+           << " and " << getValue().getType();
   if (failed(
           verifyCompatibleShape(shapedType(getKey()).getShape().drop_back(),
                                 shapedType(getValue()).getShape().drop_back())))
     return emitOpError("expects a value for each key, found ")
            << getKey().getType() << " and " << getValue().getType();
   // attention_c2
-  int64_t pasts = getShared() + bool(getCaches()) + bool(getHistory());
-  if (bool(getPositions()) != bool(getSentences()) || (pasts > 0 && !isStep()))
+  int64_t pasts =
+      getShared() + bool(getCaches()) + bool(getHistory()) + isRagged();
+  if (bool(getPositions()) != bool(getSentences()) ||
+      bool(getBlocks()) != bool(getLengths()) || (pasts > 0 && !getPositions()))
     return emitOpError("expects 'at' and 'of' together, and both if "
-                       "'shared', 'in' or 'through' is given");
+                       "'shared', 'in', 'through' or 'ragged' is given");
   if (pasts > 1)
-    return emitOpError(
-               "expects at most one of 'shared', 'in' and 'through', found ")
+    return emitOpError("expects at most one of 'shared', 'in', 'through' and "
+                       "'ragged', found ")
            << pasts;
   if (getHistory() && shapedType(getHistory()).getRank() != 2)
     return emitOpError("expects a history [rows, positions], found ")
@@ -181,9 +183,9 @@ LogicalResult AttentionOp::verify() {
 void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
   build(builder, state, spec.query, spec.key, spec.value, spec.mask,
-        spec.positions, spec.sentences, spec.caches, spec.history,
-        spec.destination, spec.heads, spec.kvHeads, spec.scale, spec.isShared,
-        spec.rounds, spec.pinned, spec.normalizer);
+        spec.positions, spec.sentences, spec.caches, spec.history, spec.blocks,
+        spec.lengths, spec.destination, spec.heads, spec.kvHeads, spec.scale,
+        spec.isShared, spec.rounds, spec.pinned, spec.normalizer);
 }
 
 namespace {

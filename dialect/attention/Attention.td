@@ -17,7 +17,7 @@ def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "norm
 
 def AttentionOp : Transformer_LayerOp<"attention", [
       AttrSizedOperandSegments
-    ], ["stateTypes", "buildStep", "buildChunk", "isStep"],
+    ], ["stateTypes", "buildStep", "buildChunk", "buildRagged", "isStep"],
     ["describe", "buildFlops", "buildBytes"], [],
     ["getComputedFactors"]> {
   let summary = "general attention";
@@ -89,17 +89,30 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     has the bits that a copy would give. If slots are a ring, rows that share a
     past are at one position: another would have written over it.
 
+    The ragged form, derived by drop-padding, has the sequences of a batch one
+    behind the other (in the literature packed, or of variable length): query, key
+    and value are [tokens, ...], with the position of each token behind `at` and its
+    sequence, the mask's b, behind `of`. A query sees keys of its own sequence, of
+    which there are `lengths`[b]. Kernels work on blocks of 32 queries; `blocks` are
+    the tokens with which these begin, those of a sequence at the positions 0, 32,
+    64, ..., so that no row depends on other sequences.
+
     ```mlir
     %y = transformer.attention %q, %k, %v mask(%m) {heads = 8 : i64}
       : (tensor<?x?x256xf32>, tensor<?x?x256xf32>, tensor<?x?x256xf32>,
          !transformer.mask) -> tensor<?x?x256xf32>
+    %y = transformer.attention %q, %k, %v at %positions of %sequences
+           ragged(%blocks, %lengths) {heads = 8 : i64}
+      : (tensor<?x256xf32>, tensor<?x256xf32>, tensor<?x256xf32>, tensor<?xi32>,
+         tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x256xf32>
     ```
 
     Constraints:
     - (C1) query, key and value have rank 3; in the step form the query has
-      rank 2. Key and value agree in batch and length.
-    - (C2) `at` and `of` come together; `shared`, `in` and `through` need them,
-      and exclude each other. Slots are pinned, 0 or more, in a step without
+      rank 2, in the ragged form all of them. Key and value agree in batch and
+      length.
+    - (C2) `at` and `of` come together; `shared`, `in`, `through` and `ragged` need
+      them, and exclude each other. Slots are pinned, 0 or more, in a step without
       `shared`.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) without a similarity region queries and keys have one width a head.
@@ -149,6 +162,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Optional<Transformer_PerRow>:$sentences,
                        Optional<Transformer_PerRow>:$caches,
                        Optional<Transformer_Ids>:$history,
+                       Optional<Transformer_PerRow>:$blocks,
+                       Optional<Transformer_PerRow>:$lengths,
                        Optional<Transformer_Floats>:$destination,
                        Transformer_Count:$heads,
                        OptionalAttr<Transformer_Count>:$kv_heads,
@@ -164,6 +179,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
+        (`ragged` `(` $blocks^ `,` $lengths `)`)?
         `` custom<Rounds>($rounds) (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
         `` custom<Normalizer>($normalizer, $normalizerRegion)
@@ -187,6 +203,11 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     ::mlir::Type getResultElementType();
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();
+    bool isRagged() { return bool(getBlocks()); }
+    /// What has an element for each sentence of the batch in front.
+    ::mlir::Value getOfSentences() {
+      return isRagged() ? getLengths() : getKey();
+    }
   }];
 }
 

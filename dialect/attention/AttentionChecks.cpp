@@ -46,8 +46,9 @@ LogicalResult heddle::verifyMaskOf(AttentionOp op) {
   for (Operation *each : masksOf(op)) {
     auto mask = cast<MaskOpInterface>(each);
     if (failed(verifyHeadsOf(mask, op)) ||
-        (readsSentences && failed(verifyPerSentence(
-                               op, op.getKey(), mask.operandsOfSentences()))))
+        (readsSentences &&
+         failed(verifyPerSentence(op, op.getOfSentences(),
+                                  mask.operandsOfSentences()))))
       return failure();
   }
   return success();

@@ -1,4 +1,4 @@
-//===- AttentionForms.cpp - Attention in steps and chunks -----------------===//
+//===- AttentionForms.cpp - Attention in steps, chunks and ragged ---------===//
 //
 // The step form of self-attention appends keys and values to caches and attends
 // to them; their size follows from the reach of the mask alone. Over a memory
@@ -66,6 +66,31 @@ SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   return {cache(getKey()), cache(getValue())};
 }
 
+/// The operands of the full form and what stays in any form.
+static AttentionSpec specOf(AttentionOp op, const IRMapping &mapping) {
+  AttentionSpec spec;
+  spec.query = mapping.lookupOrDefault(op.getQuery());
+  spec.key = mapping.lookupOrDefault(op.getKey());
+  spec.value = mapping.lookupOrDefault(op.getValue());
+  if (op.getMask())
+    spec.mask = mapping.lookupOrDefault(op.getMask());
+  spec.heads = op.getHeads();
+  spec.kvHeads = op.getKvHeadsAttr();
+  spec.scale = op.getScaleAttr();
+  spec.rounds = op.getRoundsAttr();
+  spec.normalizer = op.getNormalizer();
+  return spec;
+}
+
+/// A form of `op`, with its regions.
+static Value buildFrom(AttentionOp op, const AttentionSpec &spec,
+                       OpBuilder &builder, IRMapping &mapping) {
+  auto attention = AttentionOp::create(builder, op.getLoc(), spec);
+  for (auto [from, to] : llvm::zip(op->getRegions(), attention->getRegions()))
+    from.cloneInto(&to, mapping);
+  return attention.getOutput();
+}
+
 SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
                                           StepContext &step) {
   bool shared = !step.axes[getKeyMutable().getOperandNumber()];
@@ -83,11 +108,9 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
     value = append(value, step.states[1]);
     results.append({key, value});
   }
-  AttentionSpec spec;
-  spec.query = step.lookup(getQuery());
+  AttentionSpec spec = specOf(*this, step.mapping);
   spec.key = key;
   spec.value = value;
-  spec.mask = step.lookup(getMask());
   spec.positions = step.positions;
   spec.sentences = step.sentences;
   if (!shared && step.history)
@@ -96,16 +119,7 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
     spec.caches = step.caches;
   spec.isShared = shared;
   spec.pinned = pinned.getInt();
-  spec.heads = getHeads();
-  spec.kvHeads = getKvHeadsAttr();
-  spec.scale = getScaleAttr();
-  spec.rounds = getRoundsAttr();
-  spec.normalizer = getNormalizer();
-  auto attention = AttentionOp::create(builder, getLoc(), spec);
-  for (auto [from, to] :
-       llvm::zip(getOperation()->getRegions(), attention->getRegions()))
-    from.cloneInto(&to, step.mapping);
-  results.front() = attention.getOutput();
+  results.front() = buildFrom(*this, spec, builder, step.mapping);
   return results;
 }
 
@@ -123,4 +137,38 @@ SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
                                           cache, pinned)
                           .getOutput());
   return results;
+}
+
+/// `mask` without the padding of `lengths`, which have no keys behind them in
+/// the ragged form; null if nothing is left.
+static Value withoutPadding(Value mask, Value lengths, OpBuilder &builder) {
+  if (auto padding = mask.getDefiningOp<MaskPaddingOp>())
+    return padding.getLengths() == lengths ? Value() : mask;
+  auto both = mask.getDefiningOp<MaskAndOp>();
+  if (!both)
+    return mask;
+  Value lhs = withoutPadding(both.getLhs(), lengths, builder),
+        rhs = withoutPadding(both.getRhs(), lengths, builder);
+  if (lhs == both.getLhs() && rhs == both.getRhs())
+    return mask;
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return MaskAndOp::create(builder, both.getLoc(), lhs, rhs);
+}
+
+FailureOr<SmallVector<Value>> AttentionOp::buildRagged(OpBuilder &builder,
+                                                       RaggedContext &ragged) {
+  // Queries that a list names, and keys of another sequence, have no form yet.
+  Value all[] = {getQuery(), getKey(), getValue()};
+  if (hasTakenQueries(*this) ||
+      !llvm::all_of(all, [&](Value each) { return ragged.isRagged(each); }))
+    return failure();
+  AttentionSpec spec = specOf(*this, ragged.mapping);
+  spec.positions = ragged.positions;
+  spec.sentences = ragged.sequences;
+  spec.blocks = ragged.blocks;
+  spec.lengths = ragged.lengths;
+  if (spec.mask)
+    spec.mask = withoutPadding(spec.mask, ragged.lengths, builder);
+  return SmallVector<Value>{buildFrom(*this, spec, builder, ragged.mapping)};
 }

@@ -23,6 +23,8 @@ struct AttentionSpec {
   mlir::Value positions, sentences, caches, history;
   bool isShared = false;
   int64_t pinned = 0;
+  /// Of the ragged form, beside positions and sentences.
+  mlir::Value blocks, lengths;
   /// Null on tensors.
   mlir::Value destination;
   int64_t heads = 0;

@@ -207,7 +207,8 @@ static Error checkTextTask(StringRef name, DictionaryAttr task,
 
 static Error checkEmbed(const SourceAttributes &, DictionaryAttr task) {
   std::string where = nameOfTask(kEmbedTask);
-  if (Error error = checkTextTask(kEmbedTask, task, {kPromptsKey, kPromptKey}))
+  if (Error error = checkTextTask(kEmbedTask, task,
+                                  {kPromptsKey, kPromptKey, kWeightsKey}))
     return error;
   Attribute prompts = task.get(kPromptsKey), prompt = task.get(kPromptKey);
   auto texts = dyn_cast_or_null<DictionaryAttr>(prompts);
@@ -223,6 +224,12 @@ static Error checkEmbed(const SourceAttributes &, DictionaryAttr task) {
     return makeError(where + " of the module has '" + kPromptKey +
                      "' with the value " + formatAttribute(prompt) +
                      ", expected the name of one of its prompts");
+  Attribute weights = task.get(kWeightsKey);
+  auto kind = dyn_cast_or_null<StringAttr>(weights);
+  if (weights && !(kind && (kind == "log1p" || kind == "log1p_log1p")))
+    return makeError(where + " of the module has '" + kWeightsKey +
+                     "' with the value " + formatAttribute(weights) +
+                     ", expected \"log1p\" or \"log1p_log1p\"");
   return Error::success();
 }
 

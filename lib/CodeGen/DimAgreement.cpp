@@ -93,7 +93,7 @@ LogicalResult DimAgreement::checkShared(Operation *op, Value list, Value rows) {
 LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   // The rows of a step say for themselves which sentence they belong to.
   SmallVector<Value> rows = {op.getQuery()}, sentences;
-  if (op.isStep())
+  if (op.getPositions())
     rows.append({op.getPositions(), op.getSentences()});
   // Caches are a number of their own if rows say which are theirs.
   bool hasCaches = op.getCaches() || op.getHistory();
@@ -101,7 +101,9 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
     rows.push_back(op.getCaches() ? op.getCaches() : op.getHistory());
   else
     (op.getShared() ? sentences : rows).append({op.getKey(), op.getValue()});
-  if (!op.isStep())
+  if (op.isRagged())
+    sentences = {op.getLengths()};
+  else if (!op.isStep())
     sentences = rows;
   llvm::SetVector<Value> masks;
   if (op.getMask())
@@ -120,7 +122,8 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   return success(succeeded(meetAll(op, rows, 0)) &&
                  succeeded(meetAll(op, sentences, 0)) &&
                  succeeded(meetAll(op, {op.getKey(), op.getValue()}, 0)) &&
-                 succeeded(meetAll(op, {op.getKey(), op.getValue()}, 1)));
+                 (op.isRagged() ||
+                  succeeded(meetAll(op, {op.getKey(), op.getValue()}, 1))));
 }
 
 /// What is written, a row or a sentence each, has the caches named by `caches`.
@@ -178,6 +181,8 @@ static Value leadingOperand(Operation *op) {
     return take.getTokens();
   if (auto put = dyn_cast<PutRowsOp>(op))
     return put.getDestination();
+  if (auto pool = dyn_cast<PoolOp>(op); pool && pool.getStarts())
+    return pool.getLengths();
   if (isa<CacheAppendOp, CacheFillOp, LastRowsOp>(op))
     return cast<DestinationOpInterface>(op).getDestinations().front();
   return op->getOperand(0);
@@ -199,6 +204,10 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitLinearAttention(attention);
   if (auto read = dyn_cast<LinearAttentionReadOp>(op))
     return visitRead(read);
+  // Rows of all sequences, as many as a list has.
+  if (auto take = dyn_cast<TakeRowsOp>(op);
+      take && cast<ShapedType>(take.getTokens().getType()).getRank() == 1)
+    return success();
   if (auto take = dyn_cast<TakeRowsOp>(op))
     return visitRows(op, /*rows=*/Value(), take.getTokens(), take.getInput());
   if (auto put = dyn_cast<PutRowsOp>(op))
@@ -207,6 +216,9 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitCache(append, append.getPositions());
   if (auto fill = dyn_cast<CacheFillOp>(op))
     return visitCache(fill, fill.getLengths());
+  if (auto pool = dyn_cast<PoolOp>(op); pool && pool.getStarts())
+    return meetAll(op, {pool.getLengths(), pool.getFirst(), pool.getStarts()},
+                   0);
   if (isa<LastRowsOp, PoolOp>(op))
     return meetAll(op, SmallVector<Value>(op->getOperands()), 0);
   SmallVector<Value> operands(op->getOperands());

@@ -42,6 +42,14 @@ static Attribute makeBuffer(MemRefType type, ArrayRef<int64_t> shape,
       contentsOf(type.getElementType(), number));
 }
 
+/// Those of all tokens.
+static Attribute countUp(MLIRContext *context, int64_t length) {
+  auto type = RankedTensorType::get(length, IntegerType::get(context, 32));
+  auto numbers = llvm::seq<int32_t>(0, int32_t(length));
+  SmallVector<int32_t> positions(numbers.begin(), numbers.end());
+  return DenseElementsAttr::get(type, ArrayRef(positions));
+}
+
 static void bindArguments(func::FuncOp function, int64_t length,
                           Evaluator &evaluator) {
   for (BlockArgument argument : function.getArguments()) {
@@ -63,7 +71,10 @@ static void bindArguments(func::FuncOp function, int64_t length,
     int64_t number = name == "lengths"     ? length
                      : name == "positions" ? length - 1
                                            : 0;
-    if (isNamed)
+    if (isNamed && name == "positions" &&
+        nameOfArgumentDim(argument, 0).getValue() == kTokensDim)
+      evaluator.bind(argument, countUp(type.getContext(), length));
+    else if (isNamed)
       evaluator.bind(argument, makeBuffer(type, shape, number));
   }
 }

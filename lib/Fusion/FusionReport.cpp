@@ -45,7 +45,8 @@ private:
 
 void FusionReport::listenTo(MLIRContext &context) {
   remark::RemarkCategories categories;
-  categories.passed = categories.missed = "fuse-.*|fold-.*|choose-.*|split-.*";
+  categories.passed = categories.missed =
+      "fuse-.*|fold-.*|choose-.*|split-.*|drop-.*";
   LogicalResult enabled = remark::enableOptimizationRemarks(
       context, std::make_unique<Listener>(remarks),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories);

@@ -329,7 +329,7 @@ Value LayerBuilder::pool(ArrayRef<Pooling> modes, Value input, Value lengths,
   for (Pooling mode : modes)
     attributes.push_back(PoolingAttr::get(builder.getContext(), mode));
   return PoolOp::create(builder, input.getLoc(), input, lengths, first,
-                        /*destination=*/Value(),
+                        /*starts=*/Value(), /*destination=*/Value(),
                         builder.getArrayAttr(attributes))
       .getOutput();
 }

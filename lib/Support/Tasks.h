@@ -24,13 +24,14 @@ inline constexpr llvm::StringLiteral kVocabularyKey = "vocabulary",
 /// default) or "target".
 inline constexpr llvm::StringLiteral kPromptSides[] = {"source", "target"};
 /// Of all others: the most tokens of a text. Of `embed`: texts that may stand
-/// in front of it, by name, and the name of the one that does by default. Of
-/// `classify` and `tag`: the names of labels, and of `classify` what logits
-/// become, one of the names that the manifest has. Of `fill`: the token that is
-/// guessed.
+/// in front of it, by name, and the name of the one that does by default; and
+/// what logits of words become, if vectors are sparse. Of `classify` and `tag`:
+/// the names of labels, and of `classify` what logits become, one of the names
+/// that the manifest has. Of `fill`: the token that is guessed.
 inline constexpr llvm::StringLiteral kMaxTokensKey = "max_tokens",
                                      kPromptsKey = "prompts",
                                      kPromptKey = "prompt",
+                                     kWeightsKey = "weights",
                                      kLabelsKey = "labels",
                                      kScoresKey = "scores", kMaskKey = "mask";
 

@@ -410,11 +410,13 @@ static void lowerToLoops(ProjectSequenceOp op, Loops loops) {
 
 static void lowerToLoops(TakeRowsOp op, Loops loops) {
   Value input = op.getInput();
-  loops.nest(op.getDestination(), 3, [&](ValueRange at) {
+  loops.nest(op.getDestination(), rankOf(input), [&](ValueRange at) {
     ListedRow listed =
         findListedRow(loops.builder, loops.loc,
                       loops.load(op.getTokens(), at.drop_back()), input);
-    Value x = loops.load(input, {at[0], listed.row, at[2]});
+    SmallVector<Value> place(at);
+    place[place.size() - 2] = listed.row;
+    Value x = loops.load(input, place);
     loops.store(loops.select(listed.isRow, x, loops.f32(0)),
                 op.getDestination(), at);
   });

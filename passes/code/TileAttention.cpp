@@ -1,10 +1,10 @@
 //===- TileAttention.cpp - Attention as loops over tiles of keys ----------===//
 //
-// The full form works on blocks of queries, one vector lane a query, and the
-// step form on one query at a time. Either way a task walks over its share of
-// (batch, head, block), asks the mask which tiles of keys matter, and takes
-// them in ascending order: probabilities, then the sum of the values that they
-// multiply. A query's bits do not depend on its block or task.
+// The full and the ragged form work on blocks of queries, one vector lane a
+// query, and the step form on one query at a time. Either way a task walks over
+// its share of (batch, head, block), asks the mask which tiles of keys matter,
+// and takes them in ascending order: probabilities, then the sum of the values
+// that they multiply. A query's bits do not depend on its block or task.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +47,13 @@ struct Group {
   int64_t firstRemainder;
 };
 
+/// Where a task finds a sentence: the mask's number of it and, if the op is
+/// ragged, its first row and how many it has.
+struct Sentence {
+  Value number;
+  Value start = {}, length = {};
+};
+
 /// Scratch memory of a task.
 struct TaskScratch {
   /// Few queries, as at the end of a sentence, take one vector.
@@ -58,6 +65,7 @@ public:
   AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa);
 
   void tileFull();
+  void tileRagged();
   void tileStep();
 
 private:
@@ -73,9 +81,15 @@ private:
                    function_ref<void(Value)> unit);
   void forGroupOf(Value head, function_ref<void(const Group &)> body);
   TaskScratch blockScratch();
-  HeadView viewOf(const Group &group, Value batch, Value head, Value values);
-  void queries(const Group &group, Value batch, Value head, Value number,
-               Value values, const TaskScratch &scratch);
+  bool mayCopyValues() const;
+  Value rowsOf(Value memref, const Sentence &sentence, Value head,
+               int64_t width);
+  HeadView viewOf(const Group &group, const Sentence &sentence, Value head,
+                  Value values);
+  void queries(const Group &group, const Sentence &sentence, Value head,
+               Value number, Value values, const TaskScratch &scratch);
+  void raggedQueries(const Group &group, const Sentence &sentence, Value head,
+                     Value number, Value values, const TaskScratch &scratch);
   void queryBlock(const HeadView &view, Value first,
                   const TaskScratch &scratch);
   void queryRow(const Group &group, Value row, Value head,
@@ -95,7 +109,7 @@ AttentionTiler::AttentionTiler(AttentionOp op, OpBuilder &builder,
     : op(op), loops(builder, op.getLoc(), isa), tiles(op, loops) {
   for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
     MaskParts parts = splitMask(builder, heads.mask);
-    bool isWhole = op.isStep() || !parts.lists.empty() || !parts.tiled;
+    bool isWhole = op.getPositions() || !parts.lists.empty() || !parts.tiled;
     int64_t stride =
         isWhole ? 1 : parts.tiled.getDefiningOp<MaskOpInterface>().stride();
     groups.push_back({heads.heads, parts, stride, remainders});
@@ -202,32 +216,46 @@ TaskScratch AttentionTiler::blockScratch() {
   return scratch;
 }
 
-HeadView AttentionTiler::viewOf(const Group &group, Value batch, Value head,
-                                Value values) {
+/// Heads beside each other, whose rows are taken one after the other.
+bool AttentionTiler::mayCopyValues() const {
+  AttentionOp op = this->op;
+  return !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
+         groups.size() == 1 && groups.front().stride == 1 && hasTiles();
+}
+
+/// The rows of a sentence, at the columns of a head.
+Value AttentionTiler::rowsOf(Value memref, const Sentence &sentence, Value head,
+                             int64_t width) {
+  if (!sentence.start)
+    return headRows(loops, memref, sentence.number, head, width);
+  Value all = headRows(loops, memref, /*batch=*/Value(), head, width);
+  return someRows(loops, all, sentence.start, sentence.length);
+}
+
+HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
+                                Value head, Value values) {
   HeadView view;
-  view.batch = batch;
+  view.batch = sentence.number;
   view.head = head;
-  view.queries =
-      headRows(loops, op.getQuery(), batch, head, op.getQueryWidth());
-  view.keys =
-      headRows(loops, op.getKey(), batch, keyHead(head), op.getKeyWidth());
+  view.queries = rowsOf(op.getQuery(), sentence, head, op.getQueryWidth());
+  view.keys = rowsOf(op.getKey(), sentence, keyHead(head), op.getKeyWidth());
   view.values = values;
-  view.result =
-      headRows(loops, op.getDestination(), batch, head, op.getValueWidth());
+  view.result = rowsOf(op.getDestination(), sentence, head, op.getValueWidth());
   view.parts = &group.parts;
   view.keyBegin = loops.index(0);
-  view.keyEnd = loops.size(op.getKey(), 1);
+  view.keyEnd = sentence.length ? sentence.length : loops.size(op.getKey(), 1);
   return view;
 }
 
 /// Block `number` of the queries of a head, counted through all remainders.
-void AttentionTiler::queries(const Group &group, Value batch, Value head,
-                             Value number, Value values,
+void AttentionTiler::queries(const Group &group, const Sentence &sentence,
+                             Value head, Value number, Value values,
                              const TaskScratch &scratch) {
-  HeadView view = viewOf(group, batch, head, values);
+  HeadView view = viewOf(group, sentence, head, values);
   int64_t size = tiles.getSizes().queries;
-  Value columns = loops.add(loops.mul(headNumber(batch, head), remainders),
-                            group.firstRemainder);
+  Value columns =
+      loops.add(loops.mul(headNumber(sentence.number, head), remainders),
+                group.firstRemainder);
   if (group.stride == 1) {
     tiles.setColumnsOf(columns);
     return queryBlock(view, loops.mul(number, size), scratch);
@@ -280,9 +308,7 @@ void AttentionTiler::tileFull() {
   Value units = loops.mul(rows, blocks);
   Value unitWork = loops.mul(loops.size(op.getKey(), 1),
                              tiles.getSizes().queries * pairWork());
-  // Heads beside each other, whose rows are taken one after the other.
-  bool mayCopy = !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
-                 groups.size() == 1 && groups.front().stride == 1 && hasTiles();
+  bool mayCopy = mayCopyValues();
   Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
   std::optional<ValueCopy> copy;
   TaskScratch scratch;
@@ -300,13 +326,89 @@ void AttentionTiler::tileFull() {
     most = loops.select(shares, whole, units);
   forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
     Value row = loops.udiv(unit, blocks), number = loops.urem(unit, blocks);
-    Value batch = loops.udiv(row, heads), head = loops.urem(row, heads);
-    Value values = headRows(loops, op.getValue(), batch, keyHead(head),
-                            op.getValueWidth());
+    Sentence sentence = {loops.udiv(row, heads)};
+    Value head = loops.urem(row, heads);
+    Value values =
+        rowsOf(op.getValue(), sentence, keyHead(head), op.getValueWidth());
     if (mayCopy)
-      values = copy->rows(values, headNumber(batch, head), shares);
+      values = copy->rows(values, headNumber(sentence.number, head), shares);
     forGroupOf(head, [&](const Group &group) {
-      queries(group, batch, head, number, values, scratch);
+      queries(group, sentence, head, number, values, scratch);
+    });
+  });
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The ragged form
+//===----------------------------------------------------------------------===//
+
+/// The blocks of queries that block `number` of a sentence is made of.
+void AttentionTiler::raggedQueries(const Group &group, const Sentence &sentence,
+                                   Value head, Value number, Value values,
+                                   const TaskScratch &scratch) {
+  int64_t size = tiles.getSizes().queries;
+  assert(kQueryBlock % size == 0 && "blocks are made of whole ones");
+  HeadView view = viewOf(group, sentence, head, values);
+  tiles.setColumnsOf(
+      loops.add(loops.mul(headNumber(sentence.number, head), remainders),
+                group.firstRemainder));
+  Value first = loops.mul(number, kQueryBlock);
+  if (size == kQueryBlock)
+    return queryBlock(view, first, scratch);
+  Value end = loops.min(loops.add(first, kQueryBlock), sentence.length);
+  loops.each(first, end, size,
+             [&](Value each) { queryBlock(view, each, scratch); });
+}
+
+/// As the full form, over the blocks of all sentences: those of a head of a
+/// sentence follow each other, then those of its next head.
+void AttentionTiler::tileRagged() {
+  Value heads = loops.index(op.getHeads());
+  Value batch = loops.size(op.getLengths(), 0);
+  Value units = loops.mul(loops.size(op.getBlocks(), 0), heads);
+  Value mean = loops.uceilDiv(loops.size(op.getQuery(), 0),
+                              loops.max(batch, loops.index(1)));
+  Value unitWork = loops.mul(mean, kQueryBlock * pairWork());
+  bool mayCopy = mayCopyValues();
+  std::optional<ValueCopy> copy;
+  TaskScratch scratch;
+  auto takeScratch = [&] {
+    scratch = blockScratch();
+    if (mayCopy)
+      copy.emplace(loops, op.getValueWidth());
+  };
+  int64_t sharing = kSharingBlocks * tiles.getSizes().queries;
+  Value most = units;
+  Value whole =
+      loops.max(loops.mul(batch, heads), loops.udiv(units, kSharingBlocks));
+  if (tiles.usesTiles())
+    most = whole;
+  else if (mayCopy)
+    most = loops.select(loops.less(mean, loops.index(sharing)), units, whole);
+  forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
+    auto load = [&](Value list, Value at) {
+      return loops.toIndex(loops.load(list, at));
+    };
+    Value block = loops.udiv(unit, heads);
+    Value row = load(op.getBlocks(), block);
+    Value position = load(op.getPositions(), row);
+    Sentence sentence = {load(op.getSentences(), row),
+                         loops.sub(row, position)};
+    sentence.length = load(op.getLengths(), sentence.number);
+    Value blocks = loops.uceilDiv(sentence.length, kQueryBlock);
+    Value firstBlock = loops.sub(block, loops.udiv(position, kQueryBlock));
+    Value ofSentence = loops.sub(unit, loops.mul(firstBlock, heads));
+    Value head = loops.udiv(ofSentence, blocks);
+    Value number = loops.urem(ofSentence, blocks);
+    Value values =
+        rowsOf(op.getValue(), sentence, keyHead(head), op.getValueWidth());
+    if (mayCopy) {
+      Value shares = loops.lessOrEqual(loops.index(sharing), sentence.length);
+      values = copy->rows(values, headNumber(sentence.number, head), shares);
+    }
+    forGroupOf(head, [&](const Group &group) {
+      raggedQueries(group, sentence, head, number, values, scratch);
     });
   });
   op.erase();
@@ -420,7 +522,10 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
     for (AttentionOp op : ops) {
       OpBuilder builder(op);
       AttentionTiler tiler(op, builder, *level);
-      op.isStep() ? tiler.tileStep() : tiler.tileFull();
+      if (op.isRagged())
+        tiler.tileRagged();
+      else
+        op.isStep() ? tiler.tileStep() : tiler.tileFull();
     }
   }
 };

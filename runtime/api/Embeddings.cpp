@@ -7,6 +7,7 @@
 
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
+#include "runtime/api/Model.h"
 #include "runtime/api/Session.h"
 #include "runtime/lines/Embedding.h"
 #include "runtime/lines/VectorTypes.h"
@@ -49,6 +50,23 @@ heddle_status heddle_vector_width(const heddle_session *session,
     return report(options.status());
   *width = size_t(widthOf(*session->model, *options));
   return HEDDLE_OK;
+}
+
+const char *heddle_vector_word(const heddle_model *model, size_t component,
+                               size_t *size) {
+  if (size)
+    *size = 0;
+  if (!model || !size)
+    return nullptr;
+  const Model &loaded = *model->loaded;
+  const std::optional<EmbedTask> &task = loaded.manifest().embed;
+  bool isWord = task && task->logarithms > 0 && loaded.tokenizer() &&
+                component < size_t(loaded.manifest().sourceVocabulary);
+  if (!isWord)
+    return nullptr;
+  std::string_view word = loaded.tokenizer()->nameOf(int32_t(component));
+  *size = word.size();
+  return word.empty() ? nullptr : word.data();
 }
 
 heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,

@@ -36,7 +36,8 @@
 //        "prompt": "source" (the default) or, of a decoder alone, "target",
 //        "beams": 4, "max_length": 511, ...}, the keys of SearchSettings.def;
 //            "embed": {"prompts": {"query": "query: "} (texts in front of
-//            others), "prompt": "query" (the default)},
+//            others), "prompt": "query" (the default), "weights": "log1p"
+//            or "log1p_log1p" (of sparse vectors: what is taken of logits)},
 //            "classify": {"labels": ["bad", "good"], "scores": "softmax" (the
 //            default), "sigmoid" (of each label by itself) or "none"},
 //            "tag": {"labels": ["none", "name"]}, "answer": {}, "fill":
@@ -94,6 +95,12 @@
 //            token of an answer and of the last one
 //   fill     memory, lengths and masks [batch, masks] (positions of the token
 //            that is guessed, then -1) -> logits f32 [batch, masks, vocabulary]
+// A ragged encoder has no padding: its tokens and those of its tasks are
+// [tokens, ...] in place of [batch, source, ...], sequence behind sequence, and
+// masks and their logits [masks, ...], tokens of all sequences, or -1 if there
+// is none. Both may ask for positions and sequences [tokens] (where a token
+// stands), starts [batch] (the first token of each sequence) and blocks
+// [blocks] (the tokens at positions 0, HEDDLE_QUERY_BLOCK, ...).
 //   full     ids [batch, target], memory, lengths -> logits [batch, target,
 //            vocabulary]
 //   prepare  memory, lengths -> outputs of kind "output", by name
@@ -166,7 +173,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 22;
+inline constexpr uint32_t kVersion = 23;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

@@ -298,6 +298,28 @@ static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
   return Status::success();
 }
 
+/// The dims of what encoders and tasks read, padded or ragged.
+static std::vector<Dim> dimsOfSources(const Manifest &manifest) {
+  if (manifest.isRagged())
+    return {Dim::Batch, Dim::Tokens, Dim::Blocks};
+  return {Dim::Batch, Dim::Source};
+}
+
+/// Inputs of these roles; of ragged sources those that say where tokens stand,
+/// too.
+static std::vector<Argument>
+inputsOfSources(const Manifest &manifest,
+                std::initializer_list<std::string_view> names) {
+  if (!manifest.isRagged())
+    return inputsOf(sourceRoles(), names);
+  std::vector<Argument> inputs = inputsOf(raggedRoles(), names),
+                        places =
+                            inputsOf(raggedRoles(), {"positions", "sequences",
+                                                     "starts", "blocks"});
+  inputs.insert(inputs.end(), places.begin(), places.end());
+  return inputs;
+}
+
 namespace {
 /// What a task's entry returns, beside memory and lengths asks for, and how
 /// errors call its shape.
@@ -317,16 +339,21 @@ static TaskRule taskRuleOf(const Manifest &manifest, Role role) {
     of.push_back(Extent{int64_t(count), std::nullopt});
     return TaskRule{"logits", of, "[" + shape + std::to_string(count) + "]"};
   };
+  // Of each sequence some, or those of all.
+  auto each = [&](Dim padded, Dim ragged) {
+    return manifest.isRagged()
+               ? std::vector<Extent>{named(ragged)}
+               : std::vector<Extent>{named(Dim::Batch), named(padded)};
+  };
   switch (role) {
   case Role::Classify:
     return logits({named(Dim::Batch)}, manifest.classify->labels.size());
   case Role::Tag:
-    return logits({named(Dim::Batch), named(Dim::Source)},
-                  manifest.tag->labels.size());
+    return logits(each(Dim::Source, Dim::Tokens), manifest.tag->labels.size());
   case Role::Answer:
-    return logits({named(Dim::Batch), named(Dim::Source)}, 2);
+    return logits(each(Dim::Source, Dim::Tokens), 2);
   case Role::Fill:
-    return logits({named(Dim::Batch), named(Dim::Masks)},
+    return logits(each(Dim::Masks, Dim::Masks),
                   size_t(manifest.sourceVocabulary));
   default:
     return {"vectors", {named(Dim::Batch)}, "[batch, width]"};
@@ -356,13 +383,11 @@ static Status checkTask(const Manifest &manifest, Role role) {
                  "', which is none of the model's");
   std::vector<Argument> atHand =
       outputsAs(ArgumentKind::Input, manifest.entry(Role::Encode));
-  std::vector<Dim> dims = {Dim::Batch, Dim::Source};
-  std::vector<Argument> ofSources =
-      inputsOf(sourceRoles(), {"lengths", "prompt"});
-  if (role == Role::Fill) {
-    ofSources = inputsOf(sourceRoles(), {"lengths", "masks"});
+  std::vector<Dim> dims = dimsOfSources(manifest);
+  std::vector<Argument> ofSources = inputsOfSources(
+      manifest, {"lengths", role == Role::Fill ? "masks" : "prompt"});
+  if (role == Role::Fill)
     dims.push_back(Dim::Masks);
-  }
   atHand.insert(atHand.end(), ofSources.begin(), ofSources.end());
   if (Status status = checkEntry(*entry, {role, dims, atHand, Dim::Batch, {}});
       !status.ok())
@@ -393,10 +418,12 @@ Status heddle::checkEntries(const Manifest &manifest) {
   for (const Entry &entry : manifest.entries)
     if (!manifest.generates && !entry.decoder.empty())
       return error(entry, "is a form of a decoder, which no task needs");
+  std::vector<Dim> dims = dimsOfSources(manifest);
+  dims.push_back(Dim::Globals);
   const Rule rule = {Role::Encode,
-                     {Dim::Batch, Dim::Source, Dim::Globals},
-                     inputsOf(sourceRoles(), {"ids", "lengths", "types",
-                                              "source_positions", "global"}),
+                     dims,
+                     inputsOfSources(manifest, {"ids", "lengths", "types",
+                                                "source_positions", "global"}),
                      Dim::Batch,
                      {}};
   if (encode)

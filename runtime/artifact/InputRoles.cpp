@@ -24,6 +24,24 @@ const std::vector<InputRole> &heddle::sourceRoles() {
   return roles;
 }
 
+const std::vector<InputRole> &heddle::raggedRoles() {
+  static const std::vector<InputRole> roles = {
+      {"ids", {Dim::Tokens}},
+      {"lengths", {Dim::Batch}},
+      {"types", {Dim::Tokens}},
+      {"source_positions", {Dim::Tokens}},
+      {"global", {Dim::Batch, Dim::Globals}},
+      {"prompt", {Dim::Batch}},
+      {"masks", {Dim::Masks}},
+      {"candidates", {Dim::Batch, Dim::Shortlist}},
+      {"counts", {Dim::Batch}},
+      {"positions", {Dim::Tokens}},
+      {"sequences", {Dim::Tokens}},
+      {"starts", {Dim::Batch}},
+      {"blocks", {Dim::Blocks}}};
+  return roles;
+}
+
 const std::vector<InputRole> &heddle::stepRoles() {
   static const std::vector<InputRole> roles = {
       {"ids", {Dim::Rows}},
@@ -61,7 +79,8 @@ const InputRole &heddle::inputRole(const std::vector<InputRole> &roles,
 }
 
 bool heddle::isInputRole(std::string_view name) {
-  for (auto *roles : {&sourceRoles(), &stepRoles(), &chunkRoles()})
+  for (auto *roles :
+       {&sourceRoles(), &raggedRoles(), &stepRoles(), &chunkRoles()})
     if (find(*roles, name) != roles->end())
       return true;
   return false;

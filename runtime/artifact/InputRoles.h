@@ -23,8 +23,10 @@ struct InputRole {
   std::vector<Dim> shape;
 };
 
-/// Of the sources of a batch: those of encoders, tasks and decoders.
+/// Of the sources of a batch: those of encoders, tasks and decoders; and those
+/// of ragged encoders and their tasks, which begin with the same names.
 const std::vector<InputRole> &sourceRoles();
+const std::vector<InputRole> &raggedRoles();
 /// Of a row of a step, of a chunk, and of a whole target.
 const std::vector<InputRole> &stepRoles();
 const std::vector<InputRole> &chunkRoles();

@@ -17,8 +17,8 @@ using namespace heddle;
 using nlohmann::json;
 
 static constexpr std::array<std::string_view, kNumDims> kDimNames = {
-    "batch",     "source",  "target", "rows",   "capacity", "shortlist",
-    "forbidden", "globals", "caches", "wanted", "best",     "masks"};
+    "batch",   "source", "target", "rows", "capacity", "shortlist", "forbidden",
+    "globals", "caches", "wanted", "best", "masks",    "tokens",    "blocks"};
 static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
     "encode", "full",  "prepare",  "step", "beam",   "chunk", "greedy",
     "best",   "embed", "classify", "tag",  "answer", "fill"};
@@ -112,6 +112,13 @@ const Entry *Manifest::entry(Role role, bool hasCandidates) const {
     if (entry.role == role && entry.hasCandidates == hasCandidates)
       return &entry;
   return nullptr;
+}
+
+bool Manifest::isRagged() const {
+  const Entry *encode = entry(Role::Encode);
+  return encode &&
+         std::any_of(encode->dims.begin(), encode->dims.end(),
+                     [](const Extent &dim) { return dim.dim == Dim::Tokens; });
 }
 
 static std::optional<int32_t> narrow(std::optional<int64_t> id) {

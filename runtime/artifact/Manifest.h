@@ -39,9 +39,11 @@ enum class Dim {
   Caches,
   Wanted,
   Best,
-  Masks
+  Masks,
+  Tokens,
+  Blocks
 };
-inline constexpr size_t kNumDims = 12;
+inline constexpr size_t kNumDims = 14;
 std::string_view nameOf(Dim dim);
 
 /// The value of each dim for one batch.
@@ -51,7 +53,8 @@ public:
   int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
 
 private:
-  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1,
+                                       1, 1, 1, 1, 1, 1, 1};
 };
 
 /// One element of a shape: a number, or a dim and the most that counts of it,
@@ -214,6 +217,10 @@ struct EmbedTask : TextTask {
   std::vector<Prompt> prompts;
   /// The name of the one that texts get if nobody asks for another.
   std::optional<std::string> prompt;
+  /// Of sparse vectors (SPLADE, arXiv:2109.10086), whose numbers weigh the
+  /// words of the source vocabulary: how many times log(1 + x) is taken of a
+  /// logit, or of 0 if that is more; 0 for vectors as they are.
+  int logarithms = 0;
 
   /// Null if there is none of that name.
   const Prompt *findPrompt(std::string_view name) const;
@@ -274,6 +281,9 @@ struct Manifest {
   /// The one that has a role, of a decoder over candidates or the vocabulary;
   /// null if there is none.
   const Entry *entry(Role role, bool hasCandidates = false) const;
+  /// Whether the encoder's rows are tokens, without padding: see
+  /// ArtifactFormat.h.
+  bool isRagged() const;
   /// The task that an entry of this role computes; null if the model lacks it.
   const TextTask *textTask(Role role) const;
   /// Whether it has the task of that name.

@@ -149,6 +149,13 @@ static void readEmbed(JsonReader &reader, Manifest &manifest) {
       reader.fail("has the default prompt '", *embed.prompt,
                   "', which is none of its prompts");
   }
+  if (reader.find("weights")) {
+    std::string name = reader.string("weights");
+    embed.logarithms = name == "log1p" ? 1 : 2;
+    if (name != "log1p" && name != "log1p_log1p")
+      reader.fail("has the weights '", name,
+                  "' (supported: log1p, log1p_log1p)");
+  }
   reader.rejectOtherKeys();
 }
 

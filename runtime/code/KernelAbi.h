@@ -112,6 +112,10 @@ struct HeddleRangeMerge {
   int32_t rows, ranges, count;
 };
 
+/// Queries that a block of a ragged encoder has (ArtifactFormat.h); the last
+/// one of a sequence may have fewer.
+#define HEDDLE_QUERY_BLOCK 32
+
 /// One address of an array of them.
 struct HeddleAddress {
   HEDDLE_WORD void *at;

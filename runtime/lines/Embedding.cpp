@@ -10,6 +10,7 @@
 #include "runtime/session/TextTasks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 using namespace heddle;
@@ -39,11 +40,22 @@ int64_t heddle::widthOf(const Model &model, const EmbedOptions &options) {
   return options.dimensions.value_or(taskWidth(model, Role::Embed));
 }
 
+/// What a word of a sparse vector weighs; of no number none.
+static float weightOf(float logit, int logarithms) {
+  double weight = std::isnan(logit) ? logit : std::max(logit, 0.0f);
+  for (int i = 0; i < logarithms; ++i)
+    weight = std::log1p(weight);
+  return float(weight);
+}
+
 /// The vector that is given of one that a model computes.
 static std::vector<float> finish(const float *vector, int64_t width,
-                                 const EmbedOptions &options) {
+                                 int logarithms, const EmbedOptions &options) {
   std::vector<float> result(vector,
                             vector + options.dimensions.value_or(width));
+  if (logarithms > 0)
+    for (float &x : result)
+      x = weightOf(x, logarithms);
   if (!options.normalizes)
     return result;
   double length = lengthOf(result.data(), result.size());
@@ -82,7 +94,8 @@ public:
     Status status = runTask(
         model, Role::Embed, session, batch.sources, batch.features,
         [&](size_t, const float *vector) {
-          std::vector<float> result = finish(vector, width, options);
+          std::vector<float> result = finish(
+              vector, width, model.manifest().embed->logarithms, options);
           answers.emplace_back(reinterpret_cast<const char *>(result.data()),
                                result.size() * sizeof(float));
         });

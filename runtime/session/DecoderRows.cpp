@@ -49,7 +49,7 @@ void DecoderRows::place(const DecoderRequest &request, bool hasHistory,
   // The ids of a chunk that nothing follows.
   if (request.chunk == 0)
     chunkPlace = idsPlace;
-  positionsPlace = shared[inputNamed("positions")] = place(rows);
+  positionsPlace = place(rows);
   sentencesPlace = shared[inputNamed("sentences")] = place(rows);
   cachesPlace = place(rows);
   forbiddenPlace = shared[inputNamed("forbidden")] =
@@ -59,6 +59,8 @@ void DecoderRows::place(const DecoderRequest &request, bool hasHistory,
 
 void DecoderRows::shareOfStep(Places &shared) const {
   shared[inputNamed("ids")] = idsPlace;
+  // Tokens of sources have some, too.
+  shared[inputNamed("positions")] = positionsPlace;
   shared[inputNamed("caches")] = cachesPlace;
 }
 

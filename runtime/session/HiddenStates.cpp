@@ -1,7 +1,8 @@
 //===- HiddenStates.cpp - What the encoder makes of a line ----------------===//
 //
-// A batch is padded to the session's source tokens; a sentence's states are the
-// first rows of its part.
+// A batch is padded to the session's source tokens, of which a sentence's
+// states are the first rows of its part, or sentences stand one behind the
+// other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +16,12 @@ static bool isPerToken(const Argument &argument) {
   auto isDim = [&](size_t i, Dim dim) {
     return argument.shape[i] == Extent{Extent::kUnbounded, dim};
   };
+  bool isPadded = argument.shape.size() == 3 && isDim(0, Dim::Batch) &&
+                  isDim(1, Dim::Source);
+  bool isRagged = argument.shape.size() == 2 && isDim(0, Dim::Tokens);
   return argument.kind == ArgumentKind::Output &&
-         argument.type == ElementType::F32 && argument.shape.size() == 3 &&
-         isDim(0, Dim::Batch) && isDim(1, Dim::Source) &&
-         !argument.shape[2].dim;
+         argument.type == ElementType::F32 && (isPadded || isRagged) &&
+         !argument.shape.back().dim;
 }
 
 Result<HiddenOutput> heddle::findHiddenOutput(const Model &model) {
@@ -29,12 +32,13 @@ Result<HiddenOutput> heddle::findHiddenOutput(const Model &model) {
   const std::vector<Argument> &arguments = encode.arguments;
   int64_t count = std::count_if(arguments.begin(), arguments.end(), isPerToken);
   if (count != 1)
-    return Status::error("'", model.artifact().path(), "' has ", count,
-                         " outputs f32 [batch, source, width] in the entry '",
-                         encode.name, "', expected one");
+    return Status::error(
+        "'", model.artifact().path(), "' has ", count, " outputs f32 ",
+        model.manifest().isRagged() ? "[tokens" : "[batch, source",
+        ", width] in the entry '", encode.name, "', expected one");
   auto output = std::find_if(arguments.begin(), arguments.end(), isPerToken);
   return HiddenOutput{size_t(output - arguments.begin()),
-                      output->shape[2].size};
+                      output->shape.size() == 2, output->shape.back().size};
 }
 
 Status heddle::encodeSources(Session &session, const HiddenOutput &output,
@@ -44,11 +48,12 @@ Status heddle::encodeSources(Session &session, const HiddenOutput &output,
     return status;
   auto *states =
       static_cast<const float *>(session.encoderOutput(output.index));
-  int64_t stride = session.sourceTokens() * output.width;
-  for (size_t i = 0; i < sources.size(); ++i)
-    if (Status status = sink(int64_t(i), int64_t(sources[i].size()),
-                             states + int64_t(i) * stride);
-        !status.ok())
+  for (size_t i = 0; i < sources.size(); ++i) {
+    int64_t tokens = int64_t(sources[i].size());
+    if (Status status = sink(int64_t(i), tokens, states); !status.ok())
       return status;
+    states +=
+        (output.isRagged ? tokens : session.sourceTokens()) * output.width;
+  }
   return Status::success();
 }

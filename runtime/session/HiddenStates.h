@@ -21,11 +21,14 @@ namespace heddle {
 struct HiddenOutput {
   /// Among the entry's arguments.
   size_t index;
+  /// Whether sources stand one behind the other, without padding.
+  bool isRagged;
   /// Elements of a vector.
   int64_t width;
 };
 
-/// Fails unless exactly one output is f32 [batch, source, width].
+/// Fails unless exactly one output is f32 [batch, source, width], or of a
+/// ragged encoder [tokens, width].
 Result<HiddenOutput> findHiddenOutput(const Model &model);
 
 /// Takes the hidden states f32 [tokens, width] of a sentence. They are valid

@@ -55,9 +55,9 @@ struct SessionOptions {
 class Session {
 public:
   explicit Session(const Model &model, SessionOptions options = {})
-      : model(model), pool(options.pool), profile(options.profile),
-        inputSettings(std::move(options.inputs)), cancelled(options.cancelled),
-        device(model.makeDevice()) {}
+      : model(model), isRagged(model.manifest().isRagged()), pool(options.pool),
+        profile(options.profile), inputSettings(std::move(options.inputs)),
+        cancelled(options.cancelled), device(model.makeDevice()) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the call that takes
   /// memory for all that follow. There is one row a sentence then.
@@ -93,9 +93,9 @@ public:
   /// What an extent of an entry is in the batch.
   int64_t extent(const Extent &of) const { return of.in(dims); }
 
-  /// The source tokens that each sentence of the batch has room for: outputs of
-  /// `encode` are [sentences, sourceTokens(), ...]. At least its longest
-  /// source.
+  /// The source tokens that each sentence of the batch has room for, if they
+  /// are padded: outputs of `encode` are [sentences, sourceTokens(), ...]. At
+  /// least its longest source.
   int64_t sourceTokens() const { return dims[Dim::Source]; }
 
   /// The decoder's input, for the caller to fill: [sentences, length] for the
@@ -200,7 +200,7 @@ private:
   void connect(Binding &binding);
   SourceBatch batchOf(const std::vector<TokenIds> &sources,
                       const SourceFeatures &features) const {
-    return {sources, features, inputSettings, model.manifest()};
+    return {sources, features, inputSettings, model.manifest(), isRagged};
   }
   Status findDecoderResults();
   static Place placeOf(const Binding &binding, std::string_view output);
@@ -209,6 +209,7 @@ private:
   Status call(Binding &binding, const CallFrame &frame = {});
 
   const Model &model;
+  bool isRagged;
   ThreadPool *pool;
   Profile *profile;
   InputSettings inputSettings;

@@ -134,9 +134,9 @@ Session::Layout Session::placeInputs(const DecoderRequest &request) {
                                         "history", ArgumentKind::Input);
   Layout layout;
   batchInputs.begin = workspace.sharedEnd();
-  for (const InputRole &role : sourceRoles()) {
+  for (const InputRole &role : isRagged ? raggedRoles() : sourceRoles()) {
     int64_t width = role.shape.size() > 1 ? dims[role.shape[1]] : 1;
-    Place place = workspace.placeNumbers(dims[Dim::Batch], width);
+    Place place = workspace.placeNumbers(dims[role.shape[0]], width);
     layout.shared[{ArgumentKind::Input, role.name}] = place;
     layout.sources.push_back(place);
   }

@@ -6,18 +6,35 @@
 
 #include "runtime/session/SourceInputs.h"
 
+#include "runtime/code/KernelAbi.h"
+
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 using namespace heddle;
 
-/// Writes the lists of a batch, each filled up to a width.
+/// Writes lists, each filled up to a width.
 static void fillRows(const std::vector<std::vector<int32_t>> &lists,
                      int64_t width, int32_t filler, int32_t *values) {
   for (const std::vector<int32_t> &list : lists) {
     std::fill(std::copy(list.begin(), list.end(), values), values + width,
               filler);
     values += width;
+  }
+}
+
+/// Writes lists with an element for each token of a batch; shorter ones are
+/// filled up.
+static void fillTokens(const SourceBatch &batch, const DimValues &dims,
+                       const std::vector<std::vector<int32_t>> &lists,
+                       int32_t filler, int32_t *values) {
+  if (!batch.isRagged)
+    return fillRows(lists, dims[Dim::Source], filler, values);
+  for (size_t i = 0; i < lists.size(); ++i) {
+    int32_t *end = values + batch.sources[i].size();
+    std::fill(std::copy(lists[i].begin(), lists[i].end(), values), end, filler);
+    values = end;
   }
 }
 
@@ -45,7 +62,7 @@ public:
     int32_t pad = batch.manifest.generation.pad.value_or(0);
     if (pad >= batch.manifest.sourceVocabulary)
       pad = 0;
-    fillRows(batch.sources, dims[Dim::Source], pad, values);
+    fillTokens(batch, dims, batch.sources, pad, values);
   }
 };
 
@@ -62,9 +79,13 @@ public:
   void fill(const SourceBatch &batch, const DimValues &dims,
             int32_t *values) const override {
     if (batch.features.types.empty())
-      std::fill_n(values, int64_t(batch.sources.size()) * dims[Dim::Source], 0);
+      std::fill_n(values,
+                  batch.isRagged
+                      ? dims[Dim::Tokens]
+                      : int64_t(batch.sources.size()) * dims[Dim::Source],
+                  0);
     else
-      fillRows(batch.features.types, dims[Dim::Source], 0, values);
+      fillTokens(batch, dims, batch.features.types, 0, values);
   }
 };
 
@@ -79,8 +100,9 @@ public:
       int32_t next = pad;
       for (size_t i = 0; i < source.size(); ++i)
         values[i] = source[i] == pad ? pad : ++next;
-      std::fill(values + source.size(), values + dims[Dim::Source], pad);
-      values += dims[Dim::Source];
+      int32_t *end = values + source.size();
+      values = batch.isRagged ? end : values + dims[Dim::Source];
+      std::fill(end, values, pad);
     }
   }
 };
@@ -131,10 +153,14 @@ public:
 class MaskPositions final : public SourceInput {
 public:
   void measure(const SourceBatch &batch, DimValues &dims) const override {
-    size_t most = 1;
-    for (const std::vector<int32_t> &source : batch.sources)
-      most = std::max(most, masksOf(source, batch.manifest).size());
-    dims[Dim::Masks] = int64_t(most);
+    size_t most = 1, all = 0;
+    for (const std::vector<int32_t> &source : batch.sources) {
+      size_t count = masksOf(source, batch.manifest).size();
+      most = std::max(most, count);
+      all += count;
+    }
+    dims[Dim::Masks] =
+        int64_t(batch.isRagged ? std::max<size_t>(all, 1) : most);
   }
   void fill(const SourceBatch &batch, const DimValues &dims,
             int32_t *values) const override {
@@ -142,8 +168,77 @@ public:
     for (const std::vector<int32_t> &source : batch.sources)
       lists.push_back(masksOf(source, batch.manifest));
     // No position has this number.
-    fillRows(lists, dims[Dim::Masks], -1, values);
+    if (!batch.isRagged)
+      return fillRows(lists, dims[Dim::Masks], -1, values);
+    std::fill_n(values, dims[Dim::Masks], -1);
+    int32_t start = 0;
+    for (size_t i = 0; i < lists.size(); ++i) {
+      for (int32_t position : lists[i])
+        *values++ = start + position;
+      start += int32_t(batch.sources[i].size());
+    }
   }
+};
+
+/// Where each token of a ragged batch stands in its source, and in which.
+class TokenPositions final : public SourceInput {
+public:
+  void measure(const SourceBatch &batch, DimValues &dims) const override {
+    dims[Dim::Tokens] = 0;
+    for (const std::vector<int32_t> &source : batch.sources)
+      dims[Dim::Tokens] += int64_t(source.size());
+  }
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    for (const std::vector<int32_t> &source : batch.sources) {
+      std::iota(values, values + source.size(), 0);
+      values += source.size();
+    }
+  }
+};
+
+class TokenSequences final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    for (size_t i = 0; i < batch.sources.size(); ++i)
+      values = std::fill_n(values, batch.sources[i].size(), int32_t(i));
+  }
+};
+
+/// The first token of each source.
+class SourceStarts final : public SourceInput {
+public:
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    int32_t start = 0;
+    for (const std::vector<int32_t> &source : batch.sources) {
+      *values++ = start;
+      start += int32_t(source.size());
+    }
+  }
+};
+
+/// The tokens with which blocks of queries begin.
+class QueryBlocks final : public SourceInput {
+public:
+  void measure(const SourceBatch &batch, DimValues &dims) const override {
+    dims[Dim::Blocks] = 0;
+    for (const std::vector<int32_t> &source : batch.sources)
+      dims[Dim::Blocks] += int64_t((source.size() + kBlock - 1) / kBlock);
+  }
+  void fill(const SourceBatch &batch, const DimValues &,
+            int32_t *values) const override {
+    int32_t start = 0;
+    for (const std::vector<int32_t> &source : batch.sources) {
+      for (size_t position = 0; position < source.size(); position += kBlock)
+        *values++ = start + int32_t(position);
+      start += int32_t(source.size());
+    }
+  }
+
+private:
+  static constexpr size_t kBlock = HEDDLE_QUERY_BLOCK;
 };
 
 class Candidates final : public SourceInput {
@@ -179,14 +274,18 @@ const std::vector<const SourceInput *> &heddle::sourceInputs() {
   static const MaskPositions masks;
   static const Candidates candidates;
   static const CandidateCounts counts;
+  static const TokenPositions inSources;
+  static const TokenSequences sequences;
+  static const SourceStarts starts;
+  static const QueryBlocks blocks;
   static const std::vector<const SourceInput *> all = {
-      &ids,    &lengths, &types,      &positions, &global,
-      &prompt, &masks,   &candidates, &counts};
+      &ids,        &lengths, &types,     &positions, &global, &prompt, &masks,
+      &candidates, &counts,  &inSources, &sequences, &starts, &blocks};
   return all;
 }
 
 const SourceInput *heddle::sourceInput(std::string_view role) {
-  const std::vector<InputRole> &roles = sourceRoles();
+  const std::vector<InputRole> &roles = raggedRoles();
   for (size_t i = 0; i < roles.size(); ++i)
     if (roles[i].name == role)
       return sourceInputs()[i];

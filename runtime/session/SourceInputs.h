@@ -54,6 +54,8 @@ struct SourceBatch {
   const SourceFeatures &features;
   const InputSettings &settings;
   const Manifest &manifest;
+  /// Whether sources stand one behind the other: raggedRoles().
+  bool isRagged;
 };
 
 /// Fills the input of a role. Immutable.
@@ -76,7 +78,8 @@ public:
 std::vector<int32_t> masksOf(const std::vector<int32_t> &source,
                              const Manifest &manifest);
 
-/// Of each role, in the order of sourceRoles().
+/// Of each role, in the order of raggedRoles(), with which that of
+/// sourceRoles() begins.
 const std::vector<const SourceInput *> &sourceInputs();
 /// Null if it is no role of sources.
 const SourceInput *sourceInput(std::string_view role);

@@ -1,7 +1,8 @@
 //===- TextTasks.cpp - What an encoder's tasks say of texts ---------------===//
 //
 // EntryContract.h has made sure that an entry returns one block, whose first
-// dimension is the batch and whose last one is a number.
+// dimension is the batch, or counts the tokens or masks of all its sources, and
+// whose last one is a number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,14 @@ static size_t findOutput(const Entry &entry) {
   while (entry.arguments[index].kind != ArgumentKind::Output)
     ++index;
   return index;
+}
+
+/// Rows of an output, led by `dim`, that a source has.
+static int64_t rowsOf(const TokenIds &source, const Extent &dim,
+                      const Manifest &manifest) {
+  if (dim.dim == Dim::Tokens)
+    return int64_t(source.size());
+  return dim.dim == Dim::Masks ? int64_t(masksOf(source, manifest).size()) : 1;
 }
 
 int64_t heddle::taskWidth(const Model &model, Role task) {
@@ -41,7 +50,9 @@ Status heddle::runTask(const Model &model, Role task, Session &session,
   const std::vector<Extent> &shape = entry.arguments[output].shape;
   for (size_t i = 1; i < shape.size(); ++i)
     size *= session.extent(shape[i]);
-  for (size_t i = 0; i < sources.size(); ++i)
-    sink(i, values + int64_t(i) * size);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    sink(i, values);
+    values += rowsOf(sources[i], shape.front(), model.manifest()) * size;
+  }
   return Status::success();
 }

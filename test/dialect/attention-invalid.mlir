@@ -26,7 +26,7 @@ func.func @attention_c1_values(%x: tensor<?x?x8xf32>, %k: tensor<?x5x8xf32>, %v:
 // -----
 
 func.func @attention_c2_shared(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in' or 'through' is given}}
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
   %y = transformer.attention %x, %x, %x shared {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
@@ -34,7 +34,7 @@ func.func @attention_c2_shared(%x: tensor<?x?x8xf32>) {
 // -----
 
 func.func @attention_c2_in(%x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in' or 'through' is given}}
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
   %y = transformer.attention %x, %x, %x in %r {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
@@ -42,7 +42,7 @@ func.func @attention_c2_in(%x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
 // -----
 
 func.func @attention_c2_in_and_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
-  // expected-error @below {{expects at most one of 'shared', 'in' and 'through', found 2}}
+  // expected-error @below {{expects at most one of 'shared', 'in', 'through' and 'ragged', found 2}}
   %y = transformer.attention %q, %x, %x at %r of %r in %r through %h {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @attention_c2_in_and_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32
 // -----
 
 func.func @attention_c2_through_shared(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
-  // expected-error @below {{expects at most one of 'shared', 'in' and 'through', found 2}}
+  // expected-error @below {{expects at most one of 'shared', 'in', 'through' and 'ragged', found 2}}
   %y = transformer.attention %q, %x, %x at %r of %r through %h shared {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
   return
 }
@@ -66,8 +66,8 @@ func.func @attention_c2_history(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: 
 // -----
 
 func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in' or 'through' is given}}
-  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
+  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return
 }
 
@@ -165,7 +165,7 @@ func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -173,7 +173,7 @@ func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
@@ -471,5 +471,38 @@ func.func @attention_c15_table(%x: tensor<3x?x8xf32>, %t: tensor<2x?x?xi8>) {
   %m = transformer.mask.dense %t : tensor<2x?x?xi8>
   // expected-error @below {{expects an element for each sentence of 'tensor<3x?x8xf32>', found 'tensor<2x?x?xi8>'}}
   %y = transformer.attention %x, %x, %x mask(%m) {heads = 2 : i64} : (tensor<3x?x8xf32>, tensor<3x?x8xf32>, tensor<3x?x8xf32>, !transformer.mask) -> tensor<3x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c1_ragged(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows: tensor<?xi32>) {
+  // expected-error @below {{expects a query of rank 2 and key and value of rank 2, found 'tensor<?x8xf32>', 'tensor<?x?x8xf32>' and 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %q, %k, %k at %rows of %rows ragged(%rows, %rows) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_ragged_without_positions(%q: tensor<?x?x8xf32>, %k: tensor<?x8xf32>, %rows: tensor<?xi32>) {
+  // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
+  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_ragged_in_caches(%q: tensor<?x8xf32>, %rows: tensor<?xi32>) {
+  // expected-error @below {{expects at most one of 'shared', 'in', 'through' and 'ragged', found 2}}
+  %y = transformer.attention %q, %q, %q at %rows of %rows in %rows ragged(%rows, %rows) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c15_ragged(%q: tensor<?x8xf32>, %rows: tensor<?xi32>, %two: tensor<2xi32>, %three: tensor<3xi32>) {
+  %m = transformer.mask.padding %three : tensor<3xi32>
+  // expected-error @below {{expects an element for each sentence of 'tensor<2xi32>', found 'tensor<3xi32>'}}
+  %y = transformer.attention %q, %q, %q mask(%m) at %rows of %rows ragged(%rows, %two) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !transformer.mask, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<2xi32>) -> tensor<?x8xf32>
   return
 }

@@ -81,6 +81,18 @@ func.func @caches(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows: tensor<?xi3
   return
 }
 
+// The ragged form: sequences one behind the other, with the tokens with which
+// blocks of queries begin and the length of each.
+// CHECK-LABEL: @ragged
+func.func @ragged(%q: tensor<?x8xf32>, %rows: tensor<?xi32>, %blocks: tensor<?xi32>, %n: tensor<?xi32>) {
+  %causal = transformer.mask.causal
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}}) at %[[ROWS:.*]] of %[[ROWS]] ragged(%[[BLOCKS:.*]], %[[N:.*]]) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !transformer.mask, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  %0 = transformer.attention %q, %q, %q mask(%causal) at %rows of %rows ragged(%blocks, %n) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !transformer.mask, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %[[ROWS]] of %[[ROWS]] ragged(%[[BLOCKS]], %[[N]]) into %{{.*}} {heads = 2 : i64} : (
+  %1 = transformer.attention %q, %q, %q at %rows of %rows ragged(%blocks, %n) into %q {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @memrefs
 func.func @memrefs(%q: memref<?x8xf32>, %k: memref<?x?x8xf32>, %rows: memref<?xi32>, %slopes: memref<2xf32>) {
   %valid = transformer.mask.padding %rows : memref<?xi32>

@@ -127,3 +127,19 @@ func.func @normalize_scalar(%x: tensor<f32>) {
   %y = transformer.normalize %x {epsilon = 1.0 : f32} : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @pool_c1_ragged(%x: tensor<?x?x8xf32>, %n: tensor<?xi32>) {
+  // expected-error @below {{expects sequences [tokens, d] with 'starts', found 'tensor<?x?x8xf32>'}}
+  %y = transformer.pool [mean] %x of %n starts %n : (tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @pool_c2_ragged(%x: tensor<?x8xf32>, %n: tensor<2xi32>, %starts: tensor<3xi32>) {
+  // expected-error @below {{expects an element for each sentence of 'tensor<2xi32>', found 'tensor<3xi32>'}}
+  %y = transformer.pool [mean] %x of %n starts %starts : (tensor<?x8xf32>, tensor<2xi32>, tensor<3xi32>) -> tensor<2x8xf32>
+  return
+}

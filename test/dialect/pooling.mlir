@@ -13,6 +13,11 @@ func.func @tensors(%x: tensor<?x?x8xf32>, %n: tensor<?xi32>, %three: tensor<3x?x
   %all = transformer.pool [last, cls, weighted_mean, max, mean_sqrt, mean] %x of %n from %n : (tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x48xf32>
   // CHECK: transformer.pool [cls] %{{.*}} of %{{.*}} : (tensor<3x?x8xf32>, tensor<?xi32>) -> tensor<3x8xf32>
   %known = transformer.pool [cls] %three of %n : (tensor<3x?x8xf32>, tensor<?xi32>) -> tensor<3x8xf32>
+  // Sequences one behind the other.
+  // CHECK: transformer.pool [mean, last] %[[Y]] of %[[N]] starts %[[N]] : (tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x16xf32>
+  %ragged = transformer.pool [mean, last] %y of %n starts %n : (tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x16xf32>
+  // CHECK: transformer.pool [cls] %{{.*}} of %[[N]] from %[[N]] starts %[[N]] into
+  %into = transformer.pool [cls] %y of %n from %n starts %n into %y : (tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   // CHECK: transformer.normalize %[[Y]] {epsilon = 9.99999996E-13 : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   %z = transformer.normalize %y {epsilon = 1.0e-12 : f32} : (tensor<?x8xf32>) -> tensor<?x8xf32>
   // CHECK: transformer.normalize %{{.*}} into %{{.*}} {epsilon = 1.000000e+00 : f32} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>

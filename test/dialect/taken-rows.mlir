@@ -4,11 +4,14 @@
 // RUN: heddle-opt %s --emit-bytecode | heddle-opt | FileCheck %s
 
 // CHECK-LABEL: @tensors
-func.func @tensors(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %two: tensor<?x2xi32>) {
+func.func @tensors(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %two: tensor<?x2xi32>, %rows: tensor<?x8xf32>, %list: tensor<?xi32>) {
   // CHECK: %[[R:.*]] = transformer.take_rows %{{.*}} at %{{.*}} : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
   %r = transformer.take_rows %x at %at : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
   // CHECK: transformer.take_rows %{{.*}} at %{{.*}} : (tensor<?x?x8xf32>, tensor<?x2xi32>) -> tensor<?x2x8xf32>
   %s = transformer.take_rows %x at %two : (tensor<?x?x8xf32>, tensor<?x2xi32>) -> tensor<?x2x8xf32>
+  // Rows of tokens.
+  // CHECK: transformer.take_rows %{{.*}} at %{{.*}} : (tensor<?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  %t = transformer.take_rows %rows at %list : (tensor<?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   // CHECK: transformer.put_rows %[[R]] at %{{.*}} into %{{.*}} : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   %y = transformer.put_rows %r at %at into %x : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return

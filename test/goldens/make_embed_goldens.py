@@ -18,7 +18,7 @@ import numpy as np
 import torch
 import transformers
 from safetensors.torch import save_file
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import SentenceTransformer, SparseEncoder
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors
 from transformers.utils import logging
 
@@ -114,14 +114,15 @@ def draw(model, seed):
     return model
 
 
-def write_model(folder, config, seed, **more):
-    """config.json and model.safetensors, as AutoModel saves them, with MORE tensors."""
+def write_model(folder, config, seed, *, auto=transformers.AutoModel, **more):
+    """config.json and model.safetensors, as AUTO saves them, with MORE tensors."""
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", config)
-    model = transformers.AutoModel.from_config(
-        transformers.AutoConfig.from_pretrained(folder)
-    )
+    model = auto.from_config(transformers.AutoConfig.from_pretrained(folder))
     state = draw(model, seed).state_dict()
+    # Tied tensors are saved once.
+    state.pop("cls.predictions.decoder.weight", None)
+    state.pop("cls.predictions.decoder.bias", None)
     save_file(state | more, folder / "model.safetensors", {"format": "pt"})
     return state
 
@@ -412,6 +413,41 @@ def make_mpnet_long(folder):
     return [words * n for n in (1, 8, 12, 30)], {"mean": {}}
 
 
+def write_sparse(folder, path, config):
+    """Modules of a SparseEncoder."""
+    place = "sentence_transformers.sparse_encoder.models"
+    names = [("MLMTransformer", ""), ("SpladePooling", path)]
+    lines = [
+        {"idx": i, "name": str(i), "path": inside, "type": f"{place}.{name}"}
+        for i, (name, inside) in enumerate(names)
+    ]
+    write_json(folder / "modules.json", lines)
+    (folder / path).mkdir()
+    write_json(folder / path / "config.json", config)
+    settings = {"model_type": "SparseEncoder", "prompts": {"query": "", "document": ""}}
+    write_json(folder / "config_sentence_transformers.json", settings)
+
+
+def make_splade(folder):
+    """Weights of words: logits of a head of masked words, the largest of each."""
+    more = {"architectures": ["BertForMaskedLM"]}
+    write_model(folder, BERT | more, seed=5, auto=transformers.AutoModelForMaskedLM)
+    link(folder, "vocab.txt", "tokenizer_config.json", to="../bert")
+    config = {"pooling_strategy": "max", "activation_function": "relu"}
+    write_sparse(folder, "1_SpladePooling", config | {"word_embedding_dimension": 40})
+    return TEXTS, {"weights": {}}
+
+
+def make_splade_twice(folder):
+    """Two logarithms."""
+    folder.mkdir()
+    names = ("config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json")
+    link(folder, *names, to="../splade")
+    config = {"pooling_strategy": "max", "activation_function": "log1p_relu"}
+    write_sparse(folder, "1_SpladePooling", config)
+    return TEXTS, {"weights": {}}
+
+
 # --- Their vectors --------------------------------------------------------------
 
 FLAGS = {
@@ -431,14 +467,20 @@ def flags_of(options):
 def make(folder, texts, runs):
     """Vectors of each run, and what float32 makes of them."""
     (folder / "texts.json").write_text(json.dumps(texts, indent=1) + "\n")
-    model = SentenceTransformer(str(folder), device="cpu").eval()
-    single = {
-        name: model.encode(texts, batch_size=1, **options)
-        for name, options in runs.items()
-    }
+    is_sparse = folder.name.startswith("splade")
+    library = SparseEncoder if is_sparse else SentenceTransformer
+    model = library(str(folder), device="cpu").eval()
+
+    def encode(options):
+        if is_sparse:
+            options = options | {"convert_to_sparse_tensor": False}
+        vectors = model.encode(texts, batch_size=1, **options)
+        return vectors.numpy() if is_sparse else vectors
+
+    single = {name: encode(options) for name, options in runs.items()}
     model.double()
     for name, options in runs.items():
-        vectors = model.encode(texts, batch_size=1, **options)
+        vectors = encode(options)
         assert vectors.dtype == np.float64
         np.save(folder / f"{name}.npy", vectors.astype(np.float32))
         largest = np.abs(vectors).max()
@@ -475,6 +517,8 @@ def main():
         make_bert_template,
         make_mpnet,
         make_mpnet_long,
+        make_splade,
+        make_splade_twice,
     ):
         folder = root / write.__name__.removeprefix("make_").replace("_", "-")
         make(folder, *write(folder))

@@ -1,22 +1,18 @@
 //===- Calibration.cpp - What fewer bits cost, layer by layer -------------===//
 //
-// A layer's error is measured where it counts, in the logits: the model in f32
-// writes targets, and follows them again with the weights and vectors of that
-// layer rounded. One program does so for all layers, since what is rounded is a
-// matter of the parameters' bytes (FakeQuantizePass), which are exchanged where
-// they lie. Logits in f32 are computed once unless they are many. Of all layers
-// together it is the artifact itself that is asked. Errors of layers do not add
-// up to its error, but they say which one to keep.
+// A layer's error is measured where it counts, in what the model answers
+// (ComparedRows.h): the model in f32 computes it again with the weights and
+// vectors of that layer rounded. One program does so for all layers, since what
+// is rounded is a matter of the parameters' bytes (FakeQuantizePass), which are
+// exchanged where they lie. What it computes in f32 is kept unless it is much.
+// Of all layers together it is the artifact itself that is asked. Errors of
+// layers do not add up to its error, but they say which one to keep.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/calibration/Calibration.h"
-#include "runtime/lines/LineTokens.h"
-#include "runtime/search/Generate.h"
-#include "runtime/search/TeacherForcing.h"
-#include "tools/LineReader.h"
 #include "tools/RuntimeErrors.h"
-#include "tools/calibration/LogitError.h"
+#include "tools/calibration/ComparedRows.h"
 #include "tools/compile/CompileProgress.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -28,26 +24,14 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Lines that run together, at most: their logits in f32 are kept meanwhile.
+/// Lines that run together, at most: their rows in f32 are kept meanwhile.
 static constexpr size_t kBatch = 32;
-/// Bytes of such logits that are kept from model to model.
+/// Bytes of such rows that are kept from model to model.
 static constexpr size_t kMostKept = size_t(256) << 20;
 
 namespace {
-/// Lines as ids, and what the model answers in f32.
-struct Pairs {
-  std::vector<TokenIds> sources, targets;
-
-  size_t tokens() const {
-    size_t count = 0;
-    for (const TokenIds &target : targets)
-      count += target.size();
-    return count;
-  }
-};
-
-/// By sentence of a batch and position.
-using Rows = std::map<std::pair<int64_t, int64_t>, ExpectedRow>;
+/// By line of a batch and row.
+using Rows = std::map<std::pair<size_t, size_t>, ExpectedRow>;
 
 /// Bytes of a model and those that stand there while a layer is measured.
 struct Exchange {
@@ -84,19 +68,12 @@ private:
   CompileOptions optionsOfTrial(std::optional<bool> fakeQuantize) const;
   llvm::Expected<MappedFile> build(CompileOptions trial);
   llvm::Error prepare();
-  llvm::Error readLines();
-  llvm::Error answer();
   Exchange exchangeOf(const CalibratedLayer &layer,
                       ArrayRef<PlacedTensor> rounded);
   llvm::Expected<Model> loadArtifact();
   llvm::Error measure(StringRef name, const Model &model, Exchange *layer);
   llvm::Expected<Rows> scoreInF32(size_t first);
-  llvm::Error score(const Model &model, size_t first, const LogitsSink &sink);
   std::string print() const;
-  /// Of a position.
-  size_t bytesOfLogits() const {
-    return size_t(f32->manifest().targetVocabulary) * sizeof(float);
-  }
 
   CompileOptions options;
   CalibrationSteps steps;
@@ -105,12 +82,12 @@ private:
   MappedFile f32Bytes, artifactBytes;
   std::optional<Model> f32;
   std::unique_ptr<ThreadPool> pool;
-  Pairs pairs;
-  /// Lines whose logits are computed together.
+  std::unique_ptr<ComparedRows> compared;
+  /// Lines that run together.
   size_t batch = 1;
-  /// Of the batches that begin with these sentences.
+  /// Of the batches that begin with these lines.
   std::map<size_t, Rows> kept;
-  std::vector<std::pair<std::string, LogitError>> results;
+  std::vector<std::pair<std::string, RowError>> results;
 };
 
 //===----------------------------------------------------------------------===//
@@ -202,62 +179,6 @@ llvm::Expected<Model> Calibration::Measurement::loadArtifact() {
   return loadMapped(artifactBytes);
 }
 
-/// Reads text, or ids if there is no tokenizer.
-llvm::Error Calibration::Measurement::readLines() {
-  if (!f32->manifest().generates)
-    return makeError("--calibrate compares logits, but the model " +
-                     f32->manifest().describeTasks());
-  auto file = toExpected(LineReader::open(options.calibrate));
-  if (!file)
-    return file.takeError();
-  LineTokens tokens(*f32, /*ids=*/!f32->tokenizer(),
-                    /*maxSource=*/std::nullopt);
-  for (;;) {
-    auto line = toExpected(file->next());
-    if (!line)
-      return line.takeError();
-    if (!*line)
-      break;
-    Result<TokenIds> source = tokens.source({**line});
-    if (!source.ok())
-      return makeError(file->nameOf(file->linesRead() - 1) + " " +
-                       source.message());
-    if (!source->empty())
-      pairs.sources.push_back(std::move(*source));
-  }
-  if (pairs.sources.empty())
-    return makeError("'" + options.calibrate + "' has no line with a token");
-  return llvm::Error::success();
-}
-
-/// The batch that begins with sentence `first` of all.
-static std::vector<TokenIds> batchOf(const std::vector<TokenIds> &all,
-                                     size_t first, size_t size) {
-  auto begin = all.begin() + ptrdiff_t(first);
-  return {begin, begin + ptrdiff_t(std::min(size, all.size() - first))};
-}
-
-llvm::Error Calibration::Measurement::answer() {
-  Session session(*f32, {pool.get(), nullptr});
-  SearchOptions greedy;
-  greedy.beams = 1;
-  for (size_t first = 0; first < pairs.sources.size(); first += kBatch) {
-    auto answers = toExpected(generate(*f32, session,
-                                       batchOf(pairs.sources, first, kBatch),
-                                       /*prefixes=*/{}, greedy));
-    if (!answers)
-      return answers.takeError();
-    for (std::vector<Hypothesis> &hypotheses : *answers)
-      pairs.targets.push_back(std::move(hypotheses.front().tokens));
-  }
-  size_t longest = 1;
-  for (const TokenIds &target : pairs.targets)
-    longest = std::max(longest, target.size());
-  batch =
-      std::clamp<size_t>(kMostKept / (bytesOfLogits() * longest), 1, kBatch);
-  return llvm::Error::success();
-}
-
 llvm::Error Calibration::Measurement::prepare() {
   int64_t threads =
       options.jobs ? options.jobs : std::thread::hardware_concurrency();
@@ -273,9 +194,15 @@ llvm::Error Calibration::Measurement::prepare() {
   if (!model)
     return model.takeError();
   f32.emplace(std::move(*model));
-  if (llvm::Error error = readLines())
-    return error;
-  return answer();
+  auto read = ComparedRows::read(*f32, options.calibrate, *pool);
+  if (!read)
+    return read.takeError();
+  compared = std::move(*read);
+  // As long as they are on average.
+  size_t bytesOfLine =
+      std::max<size_t>(compared->countBytes() / compared->countLines(), 1);
+  batch = std::clamp<size_t>(kMostKept / bytesOfLine, 1, kBatch);
+  return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,23 +232,12 @@ Exchange Calibration::Measurement::exchangeOf(const CalibratedLayer &layer,
   return exchange;
 }
 
-llvm::Error Calibration::Measurement::score(const Model &model, size_t first,
-                                            const LogitsSink &sink) {
-  Session session(model, {pool.get(), nullptr});
-  Teaching teaching{DecoderForm::Step, model.manifest().generation.start};
-  return toError(
-      scoreTargets(model, session, batchOf(pairs.sources, first, batch),
-                   batchOf(pairs.targets, first, batch), teaching, sink));
-}
-
-/// The logits of a batch in f32.
+/// The rows of a batch in f32.
 llvm::Expected<Rows> Calibration::Measurement::scoreInF32(size_t first) {
-  size_t width = size_t(f32->manifest().targetVocabulary);
   Rows rows;
-  llvm::Error error = score(
-      *f32, first, [&](int64_t sentence, int64_t position, const float *row) {
-        rows.try_emplace({sentence, position}, ArrayRef(row, width));
-        return Status::success();
+  llvm::Error error = compared->score(
+      *f32, first, batch, [&](size_t line, size_t row, ArrayRef<float> values) {
+        rows.try_emplace({line, row}, values, compared->getKind());
       });
   if (error)
     return std::move(error);
@@ -333,10 +249,9 @@ llvm::Expected<Rows> Calibration::Measurement::scoreInF32(size_t first) {
 llvm::Error Calibration::Measurement::measure(StringRef name,
                                               const Model &model,
                                               Exchange *layer) {
-  size_t width = size_t(f32->manifest().targetVocabulary);
-  bool keeps = pairs.tokens() <= kMostKept / bytesOfLogits();
-  LogitError &result = results.emplace_back(name.str(), LogitError()).second;
-  for (size_t first = 0; first < pairs.sources.size(); first += batch) {
+  bool keeps = compared->countBytes() <= kMostKept;
+  RowError &result = results.emplace_back(name.str(), RowError()).second;
+  for (size_t first = 0; first < compared->countLines(); first += batch) {
     auto found = kept.find(first);
     if (found == kept.end()) {
       llvm::Expected<Rows> rows = scoreInF32(first);
@@ -349,12 +264,11 @@ llvm::Error Calibration::Measurement::measure(StringRef name,
     const Rows &expected = found->second;
     if (layer)
       layer->run();
-    llvm::Error error = score(
-        model, first,
-        [&](int64_t sentence, int64_t position, const float *row) {
-          result.add(ArrayRef(row, width), expected.at({sentence, position}));
-          return Status::success();
-        });
+    llvm::Error error =
+        compared->score(model, first, batch,
+                        [&](size_t line, size_t row, ArrayRef<float> values) {
+                          result.add(values, expected.at({line, row}));
+                        });
     if (layer)
       layer->run();
     if (error)
@@ -376,7 +290,7 @@ Calibration::Measurement::measureLayers(ArrayRef<CalibratedLayer> layers) {
                  Twine(layers.size()) + " layers: " + layer.pattern);
     Exchange exchange = exchangeOf(layer, *rounded);
     if (exchange.changesNothing())
-      results.emplace_back(layer.pattern, LogitError());
+      results.emplace_back(layer.pattern, RowError());
     else if (llvm::Error error = measure(layer.pattern, *f32, &exchange))
       return error;
   }
@@ -406,15 +320,28 @@ std::string Calibration::Measurement::print() const {
   auto count = [](size_t number, StringRef unit) {
     return (Twine(number) + " " + unit + (number == 1 ? "" : "s")).str();
   };
-  stream << "logits against f32, over " << count(pairs.sources.size(), "line")
-         << " and " << count(pairs.tokens(), "token") << "\n  "
-         << llvm::left_justify("in " + options.dtype, width)
-         << "  rms error    largest  other next token\n";
-  for (const auto &[name, error] : results)
+  const RowWords &words = compared->getWords();
+  stream << words.rows << " against f32, over "
+         << count(compared->countLines(), "line");
+  if (!words.unit.empty())
+    stream << " and " << count(compared->countRows(), words.unit);
+  bool isOfVectors = compared->getKind() == RowKind::Vector;
+  std::string last = "other " + words.choice;
+  stream << "\n  " << llvm::left_justify("in " + options.dtype, width)
+         << "  rms error    largest  "
+         << (isOfVectors ? "mean cosine  least cosine" : last) << "\n";
+  int lastWidth = int(last.size()) - 3;
+  for (const auto &[name, error] : results) {
     stream << "  " << llvm::left_justify(name, width)
-           << llvm::format("  %8.3f %%  %9.4f  %13.2f %%\n",
-                           100 * error.relative(), error.largest,
-                           100 * error.changedShare());
+           << llvm::format("  %8.3f %%  %9.4f  ", 100 * error.relative(),
+                           error.largest);
+    if (isOfVectors)
+      stream << llvm::format("%11.5f  %12.5f\n", error.meanCosine(),
+                             error.leastCosine);
+    else
+      stream << llvm::format("%*.2f %%\n", lastWidth,
+                             100 * error.changedShare());
+  }
   return text;
 }
 

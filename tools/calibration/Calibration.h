@@ -19,8 +19,9 @@ struct CalibrationSteps {
       placeTensors;
 };
 
-/// Measures on the lines of `options.calibrate` how far logits are from those
-/// in f32, with one layer at a time in the types of `options`, and with all.
+/// Measures on the lines of `options.calibrate` how far logits or vectors are
+/// from those in f32, with one layer at a time in the types of `options`, and
+/// with all.
 /// The same file and model give the same table, whatever the threads. What is
 /// measured stands beside the output for a while.
 class Calibration {

@@ -71,8 +71,9 @@ static std::vector<Flag> getFlags() {
        "of --dtype: a wider type, or the other 16-bit type; may be given more "
        "than once, the first match wins"},
       {"--calibrate", "FILE", kTypes,
-       "print the logit error of each layer against f32 on the lines of "
-       "FILE (ids if the model has no tokenizer): which layers to --keep"},
+       "print the error that each layer adds to logits, or to vectors, against "
+       "f32 on the lines of FILE (ids if the model has no tokenizer; pairs "
+       "have a tab between their texts): which layers to --keep"},
       {"--attention", "RULES", kAttention,
        "let fewer pairs attend: LAYERS: MASK, with ; between several. "
        "LAYERS are encoder.self, decoder.self or decoder.cross, or one "

@@ -13,6 +13,8 @@
 #include "tools/run/StreamPrinter.h"
 #include "tools/run/VectorFormats.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -66,6 +68,44 @@ static std::string formatVector(const VectorFormat &format, const float *values,
   return text + (isPlain ? "\n" : "]}\n");
 }
 
+/// Whether numbers of a vector weigh words.
+static bool isSparse(const heddle_model *model, size_t width) {
+  size_t size;
+  for (size_t i = 0; i < width; ++i)
+    if (heddle_vector_word(model, i, &size))
+      return true;
+  return false;
+}
+
+/// The line of a sparse vector: the words that weigh anything, the heaviest
+/// first.
+static std::string formatWeights(const heddle_model *model, const float *values,
+                                 size_t width) {
+  if (!values)
+    return "{\"weights\": null}\n";
+  std::vector<size_t> words;
+  for (size_t i = 0; i < width; ++i)
+    if (values[i] != 0)
+      words.push_back(i);
+  // What is no number stands first.
+  auto rank = [&](size_t i) {
+    return std::isnan(values[i]) ? std::numeric_limits<float>::infinity()
+                                 : values[i];
+  };
+  std::sort(words.begin(), words.end(), [&](size_t a, size_t b) {
+    return rank(a) != rank(b) ? rank(a) > rank(b) : a < b;
+  });
+  std::string text = "{\"weights\": {";
+  for (size_t i : words) {
+    size_t size;
+    const char *word = heddle_vector_word(model, i, &size);
+    text += i == words.front() ? "" : ", ";
+    text += quoteJson(word ? std::string(word, size) : "#" + std::to_string(i));
+    text += ": " + formatJsonNumber(values[i]);
+  }
+  return text + "}}\n";
+}
+
 namespace {
 /// Takes the vectors of a stream.
 struct VectorPrinter {
@@ -73,6 +113,8 @@ struct VectorPrinter {
   const VectorFormat &format;
   const size_t width;
   const bool isPlain;
+  /// Of sparse vectors that are printed with words; otherwise null.
+  const heddle_model *model;
   /// Null if vectors are printed.
   NpyWriter *file;
 
@@ -91,7 +133,9 @@ struct VectorPrinter {
   }
   int take(const float *values) {
     lines.begin(values != nullptr);
-    if (!file)
+    if (model)
+      lines.end(formatWeights(model, values, width));
+    else if (!file)
       lines.end(formatVector(format, values, width, isPlain));
     else if (Status status = append(values); status.ok())
       lines.end();
@@ -134,8 +178,16 @@ Status heddle::writeVectors(Run &run, const RunOptions &options,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    VectorPrinter printer = {StreamPrinter(run, output, progress), format,
-                             width, options.plain, file ? &*file : nullptr};
+    const heddle_model *model = run.model.get();
+    bool hasWords = !options.plain && !file &&
+                    format.type == HEDDLE_VECTOR_FLOAT32 &&
+                    isSparse(model, width);
+    VectorPrinter printer = {StreamPrinter(run, output, progress),
+                             format,
+                             width,
+                             options.plain,
+                             hasWords ? model : nullptr,
+                             file ? &*file : nullptr};
     heddle_source source = input->source();
     heddle_vector_sink sink = printer.sink();
     status = statusOf(heddle_embed_stream(session, &source, &sink));

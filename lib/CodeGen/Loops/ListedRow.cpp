@@ -16,7 +16,8 @@ using namespace heddle;
 ListedRow heddle::findListedRow(OpBuilder &builder, Location loc, Value number,
                                 Value rows) {
   Loops loops(builder, loc);
+  int64_t axis = cast<MemRefType>(rows.getType()).getRank() - 2;
   Value row = loops.toIndex(number);
-  Value isRow = loops.uless(row, loops.size(rows, 1));
+  Value isRow = loops.uless(row, loops.size(rows, axis));
   return {isRow, loops.select(isRow, row, loops.index(0))};
 }

@@ -14,7 +14,7 @@ struct ListedRow {
   mlir::Value row;
 };
 
-/// What `number`, i32, names of a memref [batch, n, d] with n > 0.
+/// What `number`, i32, names of a memref [batch, n, d] or [n, d] with n > 0.
 ListedRow findListedRow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value number, mlir::Value rows);
 

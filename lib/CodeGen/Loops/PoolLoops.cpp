@@ -39,13 +39,23 @@ PooledPositions heddle::findPooledPositions(PoolOp op, Value sequence,
   };
   Value hasSome = loops.less(first, end);
   Value least = loops.f32(kLeastCount);
+  bool isRagged = bool(op.getStarts());
   return {
+      isRagged ? numberOf(op.getStarts()) : sequence,
+      isRagged,
       first,
       end,
       hasSome,
       loops.select(hasSome, loops.sub(end, one), zero),
       loops.max(toF32(loops.sub(end, first), loops), least),
       loops.max(toF32(loops.sub(sumUpTo(end), sumUpTo(first)), loops), least)};
+}
+
+SmallVector<Value> heddle::pooledRow(const PooledPositions &positions, Value i,
+                                     Loops &loops) {
+  if (positions.isRagged)
+    return {loops.add(positions.sequence, i)};
+  return {positions.sequence, i};
 }
 
 Value heddle::poolColumn(Pooling mode, const PooledPositions &positions,
@@ -86,13 +96,13 @@ Value heddle::poolColumn(Pooling mode, const PooledPositions &positions,
 void heddle::buildPoolLoops(PoolOp op, Loops &loops) {
   Value input = op.getInput(), result = op.getDestination();
   Value width = loops.lastSize(input);
-  loops.nest(input, 1, [&](ValueRange at) {
+  loops.nest(op.getLengths(), 1, [&](ValueRange at) {
     Value sequence = at.front();
     PooledPositions positions = findPooledPositions(op, sequence, loops);
     for (auto [number, mode] : llvm::enumerate(op.getModeList()))
       loops.loop(width, [&, number = number, mode = mode](Value d) {
         auto column = [&](Value i) {
-          return loops.load(input, {sequence, i, d});
+          return loops.load(input, append(pooledRow(positions, i, loops), d));
         };
         Value pooled = poolColumn(mode, positions, loops.f32(0), column, loops);
         Value place = loops.add(loops.mul(width, int64_t(number)), d);

@@ -15,6 +15,10 @@ namespace heddle {
 
 /// The positions that a sequence is pooled over.
 struct PooledPositions {
+  /// Where the sequence stands: the leading coordinate of its rows or, of
+  /// ragged ones, the first row; index.
+  mlir::Value sequence;
+  bool isRagged;
   /// From `first` on, up to `end`, which is no less; index.
   mlir::Value first, end;
   /// Whether there are any, and the position that `last` takes.
@@ -25,6 +29,10 @@ struct PooledPositions {
 
 PooledPositions findPooledPositions(PoolOp op, mlir::Value sequence,
                                     Loops &loops);
+
+/// The leading coordinates of position `i` of the input.
+llvm::SmallVector<mlir::Value> pooledRow(const PooledPositions &positions,
+                                         mlir::Value i, Loops &loops);
 
 /// What a mode makes of columns of a sequence: `column(i)` are those of
 /// position i, an index; `zero` has their type.

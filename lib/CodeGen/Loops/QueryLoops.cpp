@@ -1,9 +1,10 @@
 //===- QueryLoops.cpp - Keys, scores and probabilities of one query -------===//
 //
 // The constructor finds the row of keys, the position and the range of keys
-// once. In the full form the keys are those of the sentence. In the step form
-// they are either shared by the rows of a sentence, or the latest positions in
-// a cache, and a history may name the cache of each position.
+// once. In the full form the keys are those of the sentence, and in the ragged
+// form those of the rows that it has. In the step form they are either shared
+// by the rows of a sentence, or the latest positions in a cache, and a history
+// may name the cache of each position.
 //
 // Probabilities of short floats are rounded. Their exponents are base 2 and
 // shifted by a whole number, so a new maximum scales a probability by a power
@@ -44,13 +45,19 @@ QueryLoops::QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row,
 
 void QueryLoops::locate() {
   firstKey = loops.index(0);
-  keyCount = loops.size(op.getKey(), 1);
-  if (!op.isStep()) {
-    keyRow = sentence = row[0];
-    position = row[1];
-  } else {
+  if (op.getPositions()) {
     sentence = loops.toIndex(loops.load(op.getSentences(), row[0]));
     position = loops.toIndex(loops.load(op.getPositions(), row[0]));
+  }
+  if (op.isRagged()) {
+    keyRow = loops.sub(row[0], position);
+    keyCount = loops.toIndex(loops.load(op.getLengths(), sentence));
+  } else if (!op.isStep()) {
+    keyRow = sentence = row[0];
+    position = row[1];
+    keyCount = loops.size(op.getKey(), 1);
+  } else {
+    keyCount = loops.size(op.getKey(), 1);
     keyRow = op.getShared() ? sentence
              : op.getCaches()
                  ? loops.toIndex(loops.load(op.getCaches(), row[0]))
@@ -82,6 +89,8 @@ Value QueryLoops::slotOf(Value j) {
 }
 
 SmallVector<Value> QueryLoops::keyAt(Value j) {
+  if (op.isRagged())
+    return {loops.add(keyRow, j)};
   if (!op.getHistory())
     return {keyRow, slotOf(j)};
   return {loops.toIndex(loops.load(op.getHistory(), {row[0], j})), slotOf(j)};

@@ -22,7 +22,8 @@ mlir::Value inlineRegion(mlir::Region &region, mlir::OpBuilder &builder,
 class QueryLoops {
 public:
   /// `row` are the coordinates of the query and of the result: [b, i] or, in a
-  /// step, [row]. All values are built where the builder stands.
+  /// step and in the ragged form, [row]. All values are built where the builder
+  /// stands.
   QueryLoops(AttentionOp op, mlir::OpBuilder &builder, mlir::ValueRange row,
              mlir::Value head);
   virtual ~QueryLoops() = default;
@@ -81,7 +82,8 @@ private:
   mlir::Value adjust(mlir::Value similarity, mlir::Value j);
   mlir::Value vectorAt(mlir::Value memref, mlir::ValueRange at, int64_t width);
 
-  /// Where the query stands: its key row, sentence and position.
+  /// Where the query stands: its sentence and position; and the row of keys
+  /// that it has, or, of ragged ones, the first.
   mlir::Value keyRow, sentence, position;
   mlir::Value firstKey, keyCount;
 };

@@ -66,6 +66,8 @@ int64_t heddle::leadingDimsOf(DestinationOpInterface op) {
 
 Value heddle::collapseLeading(OpBuilder &builder, Location loc, Value memref,
                               int64_t leading) {
+  if (leading == 1)
+    return memref;
   int64_t rank = cast<MemRefType>(memref.getType()).getRank();
   SmallVector<ReassociationIndices> groups = {
       llvm::to_vector(llvm::seq<int64_t>(0, leading))};

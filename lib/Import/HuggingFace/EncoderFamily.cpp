@@ -229,6 +229,28 @@ static bool isUsuallyUnread(StringRef tensor) {
   return any_of(heads, [&](StringRef head) { return tensor.contains(head); });
 }
 
+/// Writes how sparse vectors are computed of hidden states.
+Error EncoderImport::addSparseEmbed(const EmbedModules &embed,
+                                    const HeadInputs &inputs) {
+  if (!folder.options.pooling.empty() || !config.isWhole)
+    return makeError("'" + folder.root +
+                     "' makes sparse vectors of what the head behind its last "
+                     "layer says (expected no --pool and no --layers)");
+  if (!family.heads)
+    return makeError("'" + folder.root +
+                     "' makes sparse vectors with a head "
+                     "that is not imported for this family");
+  auto logits = [&](Value states) {
+    return buildWordLogits(folder, *layers, family.heads(*this), inputs,
+                           states);
+  };
+  if (Error error =
+          buildSparseEmbed(*layers, config.width, config.vocabulary, logits))
+    return error;
+  setTask(*model.module, kEmbedTask, describeEmbedTask(embed, folder.context));
+  return Error::success();
+}
+
 /// Writes what is computed of hidden states: vectors of texts, and what a head
 /// makes of them if the folder is not one of sentence-transformers.
 Expected<EmbedModules>
@@ -237,6 +259,13 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   if (!embed)
     return embed.takeError();
   embed->limitTokens(config.positionRows);
+  HeadInputs inputs = {config.width,     config.tableWidth, config.vocabulary,
+                       embed->maxTokens, tokenizer.mask,    tokenizer.padsLeft};
+  if (embed->logarithms > 0) {
+    if (Error error = addSparseEmbed(*embed, inputs))
+      return std::move(error);
+    return embed;
+  }
   if (!folder.options.pooling.empty())
     embed->modes.assign(folder.options.pooling.begin(),
                         folder.options.pooling.end());
@@ -252,8 +281,6 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   setTask(*model.module, kEmbedTask, describeEmbedTask(*embed, folder.context));
   if (!family.heads || embed->isOfLibrary || !config.isWhole)
     return embed;
-  HeadInputs inputs = {config.width,     config.tableWidth, config.vocabulary,
-                       embed->maxTokens, tokenizer.mask,    tokenizer.padsLeft};
   if (Error error =
           addHeads(folder, *layers, family.heads(*this), inputs, model))
     return std::move(error);

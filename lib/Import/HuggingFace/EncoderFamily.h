@@ -142,6 +142,8 @@ private:
   llvm::Error readConfig();
   llvm::Error cutLayers();
   void readSizes();
+  llvm::Error addSparseEmbed(const EmbedModules &embed,
+                             const HeadInputs &inputs);
   llvm::Expected<EmbedModules> addTasks(const ImportedTokenizer &tokenizer);
   mlir::Value addLayer(mlir::Value input, int64_t number, mlir::Value mask,
                        mlir::Value biases);

@@ -121,7 +121,6 @@ private:
   bool hasTensors(const std::string &name, StringRef task);
   SmallVector<Value> begin(StringRef task, int64_t width,
                            const LayerBuilder::Argument *other);
-  Value apply(Value x, const HeadBlock &block);
   void addTask(StringRef name, ArrayRef<NamedAttribute> settings);
   NamedAttribute labelsOf(ArrayRef<std::string> labels);
 
@@ -161,7 +160,8 @@ SmallVector<Value> HeadWriter::begin(StringRef task, int64_t width,
   return layers.beginFunction(function);
 }
 
-Value HeadWriter::apply(Value x, const HeadBlock &block) {
+static Value applyBlock(LayerBuilder &layers, Value x, const HeadBlock &block) {
+  Blocks blocks(layers);
   if (block.dense)
     x = blocks.linear(x, *block.dense);
   if (block.activation)
@@ -190,7 +190,8 @@ void HeadWriter::addClassify() {
   LayerBuilder::Argument lengths = {"lengths", {"batch"}};
   auto values = begin(kClassifyTask, count, &lengths);
   Value x = layers.pool({heads.pooling}, values[0], values[1], Value());
-  x = blocks.linear(apply(x, heads.classify), {heads.classifier, count});
+  x = blocks.linear(applyBlock(layers, x, heads.classify),
+                    {heads.classifier, count});
   layers.endFunction(x);
   StringRef scores = readScores(folder.config, labels.size());
   addTask(kClassifyTask,
@@ -204,8 +205,8 @@ void HeadWriter::addTag() {
   std::vector<std::string> labels = readLabels(folder.config);
   auto count = int64_t(labels.size());
   auto values = begin(kTagTask, count, /*other=*/nullptr);
-  layers.endFunction(
-      blocks.linear(apply(values[0], heads.tag), {heads.tagger, count}));
+  layers.endFunction(blocks.linear(applyBlock(layers, values[0], heads.tag),
+                                   {heads.tagger, count}));
   addTask(kTagTask, labelsOf(labels));
 }
 
@@ -223,8 +224,8 @@ void HeadWriter::addAnswer() {
     return;
   }
   auto values = begin(kAnswerTask, /*width=*/2, /*other=*/nullptr);
-  layers.endFunction(
-      blocks.linear(apply(values[0], heads.answer), {heads.answerer, 2}));
+  layers.endFunction(blocks.linear(applyBlock(layers, values[0], heads.answer),
+                                   {heads.answerer, 2}));
   int64_t most =
       std::min(inputs.maxTokens.value_or(kMostAnswerTokens), kMostAnswerTokens);
   setTask(*model.module, kAnswerTask,
@@ -232,16 +233,20 @@ void HeadWriter::addAnswer() {
               kMaxTokensKey, builder.getI32IntegerAttr(int32_t(most)))));
 }
 
-void HeadWriter::addFill() {
+/// Whether the file has the head of masked words. Bare encoders often keep the
+/// name of the class that they were trained as.
+static bool hasWordHead(const HuggingFaceFolder &folder,
+                        const LayerBuilder &layers, const EncoderHeads &heads) {
   const std::optional<LinearBlock> &dense = heads.fill.dense;
-  // Bare encoders often keep the name of the class that they were trained as.
-  bool isThere = dense && (folder.options.randomSeed ||
-                           layers.find(dense->name + ".weight"));
-  if (!isThere || !inputs.mask || *inputs.mask >= inputs.vocabulary)
-    return;
-  LayerBuilder::Argument masks = {"masks", {"batch", "masks"}};
-  auto values = begin(kFillTask, inputs.vocabulary, &masks);
-  Value x = apply(layers.takeRows(values[0], values[1]), heads.fill);
+  return dense &&
+         (folder.options.randomSeed || layers.find(dense->name + ".weight"));
+}
+
+/// See buildWordLogits; the file has the head.
+static Value wordLogits(HuggingFaceFolder &folder, LayerBuilder &layers,
+                        const EncoderHeads &heads, const HeadInputs &inputs,
+                        Value x) {
+  x = applyBlock(layers, x, heads.fill);
   bool isTied = folder.config.truth("tie_word_embeddings", true);
   std::string name = isTied ? heads.words : heads.untiedWords;
   LayerBuilder::Parameter table{name,
@@ -262,7 +267,32 @@ void HeadWriter::addFill() {
                           /*transposed=*/false,
                           {inputs.vocabulary}});
   }
-  layers.endFunction(layers.linear(x, layers.weight(table), bias));
+  return layers.linear(x, layers.weight(table), bias);
+}
+
+Expected<Value> buildWordLogits(HuggingFaceFolder &folder, LayerBuilder &layers,
+                                const EncoderHeads &heads,
+                                const HeadInputs &inputs, Value x) {
+  if (!heads.fill.dense)
+    return makeError("'" + folder.path +
+                     "' is of a family without a head of "
+                     "masked words, which sparse vectors are made of");
+  if (!hasWordHead(folder, layers, heads))
+    return makeError("'" + folder.path + "' has no tensor '" +
+                     heads.fill.dense->name +
+                     ".weight' of the head of masked "
+                     "words, which sparse vectors are made of");
+  return wordLogits(folder, layers, heads, inputs, x);
+}
+
+void HeadWriter::addFill() {
+  if (!hasWordHead(folder, layers, heads) || !inputs.mask ||
+      *inputs.mask >= inputs.vocabulary)
+    return;
+  LayerBuilder::Argument masks = {"masks", {"batch", "masks"}};
+  auto values = begin(kFillTask, inputs.vocabulary, &masks);
+  layers.endFunction(wordLogits(folder, layers, heads, inputs,
+                                layers.takeRows(values[0], values[1])));
   addTask(kFillTask,
           builder.getNamedAttr(
               kMaskKey, builder.getI32IntegerAttr(int32_t(*inputs.mask))));

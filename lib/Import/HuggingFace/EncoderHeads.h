@@ -55,6 +55,14 @@ struct HeadInputs {
   bool padsLeft = false;
 };
 
+/// Logits of words for each of the vectors `x` [..., width], as the head of
+/// masked words computes them: [..., vocabulary]. Fails if the file lacks it.
+llvm::Expected<mlir::Value> buildWordLogits(HuggingFaceFolder &folder,
+                                            LayerBuilder &layers,
+                                            const EncoderHeads &heads,
+                                            const HeadInputs &inputs,
+                                            mlir::Value x);
+
 /// Writes the functions of the heads that the folder's class has, and their
 /// tasks. One whose tensors are missing is left out, with a warning if that
 /// head is all the class is for.

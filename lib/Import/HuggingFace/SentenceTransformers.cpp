@@ -25,6 +25,10 @@ namespace heddle {
 /// torch.nn.functional.normalize and torch.nn.LayerNorm.
 static constexpr float kLeastLength = 1e-12f, kNormEpsilon = 1e-5f;
 
+/// The modules of a SparseEncoder.
+static constexpr StringLiteral kWordTransformer = "MLMTransformer",
+                               kSparsePooling = "SpladePooling";
+
 //===----------------------------------------------------------------------===//
 // modules.json
 //===----------------------------------------------------------------------===//
@@ -76,11 +80,12 @@ static Expected<std::vector<ModuleEntry>> readModules(StringRef path) {
                        "', expected a folder of the model's");
     modules.push_back({name, folder->str()});
   }
-  if (modules.empty() || modules.front().type != "Transformer")
+  if (modules.empty() || (modules.front().type != "Transformer" &&
+                          modules.front().type != kWordTransformer))
     return makeError(
         "'" + path + "' begins with " +
         (modules.empty() ? "nothing" : "'" + modules.front().type + "'") +
-        ", expected a Transformer");
+        ", expected a Transformer or an " + kWordTransformer);
   return modules;
 }
 
@@ -200,6 +205,18 @@ static Error readPooling(StringRef folder, int64_t width, EmbedModules &embed) {
   return file->takeError();
 }
 
+static Error readSparsePooling(StringRef folder, EmbedModules &embed) {
+  Expected<ConfigReader> file = readConfig(join(folder, "config.json"));
+  if (!file)
+    return file.takeError();
+  file->require("pooling_strategy", {"max"});
+  std::string activation = file->text("activation_function", "relu");
+  embed.logarithms = activation == "relu" ? 1 : 2;
+  if (activation != "relu" && activation != "log1p_relu")
+    file->fail("activation_function", "relu, log1p_relu");
+  return file->takeError();
+}
+
 /// An activation by the Python path of its class.
 static std::optional<ActivationKind> readTorchActivation(ConfigReader &file) {
   // The default is for folders without the field alone.
@@ -257,11 +274,12 @@ static void setPrompt(EmbedModules &embed, StringRef name, StringRef text) {
 }
 
 /// Prompts, and which of them stands in front of texts by default.
-static Error readPrompts(StringRef path, EmbedModules &embed) {
+static Error readPrompts(StringRef path, StringRef library,
+                         EmbedModules &embed) {
   Expected<ConfigReader> file = readConfig(path);
   if (!file)
     return file.takeError();
-  file->require("model_type", {"SentenceTransformer"});
+  file->require("model_type", {library});
   if (const json::Value *value = file->readNonNull("prompts")) {
     const json::Object *prompts = value->getAsObject();
     if (!prompts)
@@ -302,8 +320,10 @@ Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder,
     return modules.takeError();
   if (Error error = readTransformer(folder.path, embed))
     return std::move(error);
+  bool isSparse = modules->front().type == kWordTransformer;
+  StringRef library = isSparse ? "SparseEncoder" : "SentenceTransformer";
   if (sys::fs::exists(promptsPath))
-    if (Error error = readPrompts(promptsPath, embed))
+    if (Error error = readPrompts(promptsPath, library, embed))
       return std::move(error);
   std::sort(embed.prompts.begin(), embed.prompts.end());
   if (embed.defaultPrompt && none_of(embed.prompts, [&](auto &prompt) {
@@ -314,6 +334,15 @@ Expected<EmbedModules> readEmbedModules(const HuggingFaceFolder &folder,
                      "value '" +
                      *embed.defaultPrompt + "', which is none of its prompts");
 
+  if (isSparse) {
+    if (modules->size() != 2 || modules->back().type != kSparsePooling)
+      return makeError("'" + modulesPath + "' has other modules behind the " +
+                       kWordTransformer + " than one " + kSparsePooling);
+    if (Error error =
+            readSparsePooling(join(folder.root, modules->back().path), embed))
+      return std::move(error);
+    return embed;
+  }
   bool isPooled = false;
   for (const ModuleEntry &module : drop_begin(*modules)) {
     if (module.type == "Pooling" && !isPooled) {
@@ -424,6 +453,22 @@ Error buildEmbed(LayerBuilder &layers, const EmbedModules &embed,
   return Error::success();
 }
 
+Error buildSparseEmbed(LayerBuilder &layers, int64_t width, int64_t vocabulary,
+                       WordLogits logits) {
+  auto inputs = layers.beginFunction(
+      {"embed",
+       {{"memory", {"batch", "source"}, width}, {"lengths", {"batch"}}},
+       "vectors",
+       vocabulary,
+       {"full"},
+       kEmbedTask});
+  Expected<Value> x = logits(inputs[0]);
+  if (!x)
+    return x.takeError();
+  layers.endFunction(layers.pool({Pooling::Max}, *x, inputs[1], Value()));
+  return Error::success();
+}
+
 DictionaryAttr describeEmbedTask(const EmbedModules &embed,
                                  MLIRContext &context) {
   Builder builder(&context);
@@ -437,6 +482,9 @@ DictionaryAttr describeEmbedTask(const EmbedModules &embed,
     task.set(kPromptsKey, prompts.getDictionary(&context));
   if (embed.defaultPrompt)
     task.set(kPromptKey, builder.getStringAttr(*embed.defaultPrompt));
+  if (embed.logarithms > 0)
+    task.set(kWeightsKey, builder.getStringAttr(
+                              embed.logarithms == 1 ? "log1p" : "log1p_log1p"));
   return task.getDictionary(&context);
 }
 

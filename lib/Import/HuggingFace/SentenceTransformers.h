@@ -32,6 +32,9 @@ struct EmbedModules {
   /// Whether the tokens of a prompt are pooled, too.
   bool poolsPrompt = true;
   std::vector<VectorModule> modules;
+  /// Of sparse vectors (SpladePooling): how many times log(1 + x) is taken of
+  /// the largest logit of each word, or of 0; 0 for pooled hidden states.
+  int logarithms = 0;
   /// Whether the folder has modules.json.
   bool isOfLibrary = false;
   /// The most tokens of a text, special ones included; none for what the
@@ -71,6 +74,14 @@ llvm::Error addModuleWeights(const HuggingFaceFolder &folder,
 /// each other.
 llvm::Error buildEmbed(LayerBuilder &layers, const EmbedModules &embed,
                        int64_t width);
+
+/// Logits of words [..., vocabulary] of hidden states.
+using WordLogits =
+    llvm::function_ref<llvm::Expected<mlir::Value>(mlir::Value states)>;
+
+/// Writes @embed of sparse vectors: the largest logit of each word.
+llvm::Error buildSparseEmbed(LayerBuilder &layers, int64_t width,
+                             int64_t vocabulary, WordLogits logits);
 
 /// The task's settings, in the manifest's words.
 mlir::DictionaryAttr describeEmbedTask(const EmbedModules &embed,

@@ -18,11 +18,12 @@ void heddle::emitKernel(PoolOp op, RowKernel &kernel) {
   int64_t width = *getConstantIntValue(kernel.widthOf(input));
   // Sequences have tens of positions.
   int64_t work = 32 * width;
-  kernel.forEachRow(loops.size(input, 0), work, [&](Value sequence) {
+  Value count = loops.size(op.getLengths(), 0);
+  kernel.forEachRow(count, work, [&](Value sequence) {
     PooledPositions positions = findPooledPositions(op, sequence, loops);
     kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
       auto column = [&](Value i) {
-        return kernel.load(input, {sequence, i}, slice);
+        return kernel.load(input, pooledRow(positions, i, loops), slice);
       };
       Value zero = kernel.broadcast(loops.f32(0), slice);
       for (auto [number, mode] : llvm::enumerate(op.getModeList())) {

@@ -62,6 +62,16 @@ Value heddle::headRowsOfAll(VectorLoops &loops, Value memref, Value head,
   return headRows(loops, rows, /*batch=*/Value(), head, width);
 }
 
+Value heddle::someRows(VectorLoops &loops, Value rows, Value first,
+                       Value count) {
+  OpFoldResult zero = loops.builder.getIndexAttr(0),
+               one = loops.builder.getIndexAttr(1),
+               width = loops.builder.getIndexAttr(widthOf(rows));
+  return memref::SubViewOp::create(
+      loops.builder, loops.loc, rows, ArrayRef<OpFoldResult>{first, zero},
+      ArrayRef<OpFoldResult>{count, width}, ArrayRef<OpFoldResult>{one, one});
+}
+
 Value heddle::rowView(VectorLoops &loops, Value rows, Value row) {
   OpBuilder &builder = loops.builder;
   auto type = cast<MemRefType>(rows.getType());

@@ -82,12 +82,14 @@ MODULE_CASES = [
     (
         "bert-modules",
         text(MODULES, "[]"),
-        "'model/modules.json' begins with nothing, expected a Transformer",
+        "'model/modules.json' begins with nothing, expected a Transformer or an"
+        " MLMTransformer",
     ),
     (
         "bert-modules",
         order(1, 2),
-        "'model/modules.json' begins with 'Pooling', expected a Transformer",
+        "'model/modules.json' begins with 'Pooling', expected a Transformer or an"
+        " MLMTransformer",
     ),
     (
         "bert-modules",
@@ -132,12 +134,14 @@ MODULE_CASES = [
     (
         "bert-modules",
         module(0, type="sentence_transformers.models.Router"),
-        "'model/modules.json' begins with 'Router', expected a Transformer",
+        "'model/modules.json' begins with 'Router', expected a Transformer or an"
+        " MLMTransformer",
     ),
     (
         "bert-modules",
         module(0, type="sentence_transformers.sparse_encoder.models.MLMTransformer"),
-        "'model/modules.json' begins with 'MLMTransformer', expected a Transformer",
+        "'model/modules.json' has other modules behind the MLMTransformer than one"
+        " SpladePooling",
     ),
     (
         "bert-modules",

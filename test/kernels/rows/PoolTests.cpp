@@ -65,6 +65,19 @@ func.func @NAME(
     : (tensor<?x?xWIDTHxf32>, tensor<?xi32> TYPE) -> tensor<?xRESULTxf32>
   return %y : tensor<?xRESULTxf32>
 }
+func.func @NAME_ragged(
+    %x: tensor<?xWIDTHxf32> {transformer.name = "x",
+                             transformer.dims = ["tokens"]},
+    %n: tensor<?xi32> {transformer.name = "lengths",
+                       transformer.dims = ["batch"]},
+    %starts: tensor<?xi32> {transformer.name = "starts",
+                            transformer.dims = ["batch"]} ARGUMENT)
+    -> (tensor<?xRESULTxf32> {transformer.name = "y"}) {
+  %y = transformer.pool [MODES] %x of %n FROM starts %starts
+    : (tensor<?xWIDTHxf32>, tensor<?xi32> TYPE, tensor<?xi32>)
+      -> tensor<?xRESULTxf32>
+  return %y : tensor<?xRESULTxf32>
+}
 )",
               {{"ARGUMENT", shape.hasFirst ? R"(, %first: tensor<?xi32>
                       {transformer.name = "prompt", transformer.dims = ["batch"]})"
@@ -139,6 +152,27 @@ TEST_P(PoolTest, Modes) {
         EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
         return call.get("y");
       };
+      // One behind the other; what has no position has one row, for `cls`.
+      auto runRagged = [&] {
+        std::vector<int32_t> starts;
+        std::vector<float> rows;
+        for (int64_t b = 0; b < batch; ++b) {
+          starts.push_back(int32_t(rows.size()) / int32_t(width));
+          rows.insert(rows.end(), &at(b, 0, 0),
+                      &at(b, 0, 0) + std::max(1, kEnds[size_t(b)]) * width);
+        }
+        EntryCall call = prepare(
+            code, shape.name() + "_ragged",
+            {{Dim::Batch, batch}, {Dim::Tokens, int64_t(rows.size()) / width}});
+        call.set("x", rows);
+        call.set("lengths", kEnds);
+        call.set("starts", starts);
+        if (shape.hasFirst)
+          call.set("prompt", kFirsts);
+        call();
+        EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
+        return call.get("y");
+      };
       std::vector<float> y = run(0, batch, kLength);
       std::vector<double> expected;
       for (int64_t b = 0; b < batch; ++b)
@@ -151,6 +185,7 @@ TEST_P(PoolTest, Modes) {
           }
       // 21 rounding errors of 2^-24, of sums of up to 13 * 21.
       expectNear(y, expected, 2e-5);
+      EXPECT_EQ(runRagged(), y);
       // Alone and without its padding, a sequence has the same bits.
       int64_t columns = int64_t(y.size()) / batch;
       for (int64_t b = 0; b < batch; ++b)

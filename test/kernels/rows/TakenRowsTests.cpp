@@ -28,6 +28,16 @@ func.func @take_WIDTH(
     : (tensor<?x?xWIDTHxf32>, tensor<?x?xi32>) -> tensor<?x?xWIDTHxf32>
   return %y : tensor<?x?xWIDTHxf32>
 }
+func.func @ragged_WIDTH(
+    %x: tensor<?xWIDTHxf32> {transformer.name = "x",
+                             transformer.dims = ["tokens"]},
+    %at: tensor<?xi32> {transformer.name = "global",
+                        transformer.dims = ["masks"]})
+    -> (tensor<?xWIDTHxf32> {transformer.name = "y"}) {
+  %y = transformer.take_rows %x at %at
+    : (tensor<?xWIDTHxf32>, tensor<?xi32>) -> tensor<?xWIDTHxf32>
+  return %y : tensor<?xWIDTHxf32>
+}
 func.func @put_WIDTH(
     %x: tensor<?x?xWIDTHxf32> {transformer.name = "x",
                                transformer.dims = ["batch", "source"]},
@@ -51,6 +61,13 @@ TEST_P(TakenRowsTest, RowsThatListsName) {
   // In order and not, at both ends, and numbers that are no rows.
   const std::vector<int32_t> tokens = {0, 4, 8, kNone, 9,     -1,
                                        5, 2, 3, 1,     kNone, -kNone};
+  // The same rows, counted through all sequences.
+  std::vector<int32_t> ofAll = tokens;
+  for (size_t place = 0; place < ofAll.size(); ++place)
+    if (ofAll[place] >= 0 && ofAll[place] < kLength)
+      ofAll[place] += int32_t(int64_t(place) / kTokens * kLength);
+    else
+      ofAll[place] = ofAll[place] < 0 ? ofAll[place] : kNone;
   std::string module;
   for (int64_t width : kWidths)
     module += moduleOf(width);
@@ -76,16 +93,19 @@ TEST_P(TakenRowsTest, RowsThatListsName) {
         EntryCall call = prepare(code, entry + "_" + std::to_string(width),
                                  {{Dim::Batch, kBatch},
                                   {Dim::Source, kLength},
-                                  {Dim::Globals, kTokens}});
+                                  {Dim::Globals, kTokens},
+                                  {Dim::Tokens, kBatch * kLength},
+                                  {Dim::Masks, kBatch * kTokens}});
         call.set("x", x);
         if (entry == "put")
           call.set("rows", rows);
-        call.set("global", tokens);
+        call.set("global", entry == "ragged" ? ofAll : tokens);
         call();
         EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
         return call.get("y");
       };
       EXPECT_EQ(run("take"), taken);
+      EXPECT_EQ(run("ragged"), taken);
       EXPECT_EQ(run("put"), put);
     }
   });

@@ -220,11 +220,12 @@ void AttentionGrid::finish(PieceQuery &query, const QueryState &state) {
 
 void AttentionGrid::build(Value unit) {
   // Neighbours are queries of one head, which read the same keys.
-  Value queries = code.size(op.getQuery(), op.isStep() ? 0 : 1);
+  bool isOfRows = bool(op.getPositions());
+  Value queries = code.size(op.getQuery(), isOfRows ? 0 : 1);
   Value number = code.urem(unit, queries), ofHead = code.udiv(unit, queries);
   Value head = ofHead;
   SmallVector<Value> row = {number};
-  if (!op.isStep()) {
+  if (!isOfRows) {
     Value heads = code.index(op.getHeads());
     head = code.urem(ofHead, heads);
     row.insert(row.begin(), code.udiv(ofHead, heads));
@@ -248,7 +249,7 @@ LogicalResult heddle::emitGrid(AttentionOp op,
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   Value units = loops.mul(loops.size(op.getQuery(), 0), op.getHeads());
-  if (!op.isStep())
+  if (!op.getPositions())
     units = loops.mul(units, loops.size(op.getQuery(), 1));
   Value blocks = loops.uceilDiv(units, kWarps);
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},

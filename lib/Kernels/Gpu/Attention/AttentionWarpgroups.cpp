@@ -329,10 +329,16 @@ static void buildGrid(AttentionOp op, const AttentionShape &shape,
                   });
 }
 
-/// Whether no block of queries has more than one warpgroup multiplies.
+/// Whether no block of queries has more than one warpgroup multiplies; of
+/// ragged ones whether that holds for most.
 static Value isShort(AttentionOp op, OpBuilder &builder) {
   Loops loops(builder, op.getLoc());
   int64_t most = kWarpgroupQueries;
+  if (op.isRagged())
+    return arith::CmpIOp::create(
+        builder, op.getLoc(), arith::CmpIPredicate::ule,
+        loops.size(op.getQuery(), 0),
+        loops.mul(loops.size(op.getLengths(), 0), most));
   if (Value mask = op.getMask())
     most *= mask.getDefiningOp<MaskOpInterface>().stride();
   return arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::ule,

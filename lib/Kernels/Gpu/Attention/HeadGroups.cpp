@@ -18,8 +18,10 @@ using namespace heddle;
 HeadGroups::HeadGroups(AttentionOp op, int64_t rows, OpBuilder &builder)
     : op(op), rows(rows) {
   for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
-    int64_t stride =
-        heads.mask ? heads.mask.getDefiningOp<MaskOpInterface>().stride() : 1;
+    // Blocks of a list have neighbours.
+    int64_t stride = heads.mask && !op.isRagged()
+                         ? heads.mask.getDefiningOp<MaskOpInterface>().stride()
+                         : 1;
     groups.push_back({std::move(heads), stride});
   }
 }
@@ -91,4 +93,23 @@ void HeadGroups::forBlock(
       return build();
     code.ifThen(code.uless(block.first, block.queryCount), build);
   });
+}
+
+void HeadGroups::forRaggedBlock(
+    Value number, Value head, BlockCode &code,
+    function_ref<void(const QueryRows &, Value)> body) const {
+  AttentionOp op = this->op;
+  Value row = code.loadWord(op.getBlocks(), number);
+  Value first = code.loadWord(op.getPositions(), row);
+  Value sentence = code.loadWord(op.getSentences(), row);
+  Value length = code.loadWord(op.getLengths(), sentence);
+  QueryRows block = {sentence, head, first, length, length};
+  block.start = code.sub(row, first);
+  auto build = [&] {
+    forGroupOf(head, code,
+               [&](const Group &group) { body(block, group.heads.mask); });
+  };
+  if (rows <= kQueryBlock)
+    return build();
+  code.ifThen(code.equal(code.urem(first, rows), code.i32(0)), build);
 }

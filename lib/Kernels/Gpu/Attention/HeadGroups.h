@@ -32,6 +32,12 @@ public:
            BlockCode &code,
            llvm::function_ref<void(const QueryRows &, mlir::Value)> body) const;
 
+  /// The same for the queries of a ragged op from block `number` of its list
+  /// on, if that begins one of `rows` queries.
+  void forRaggedBlock(
+      mlir::Value number, mlir::Value head, BlockCode &code,
+      llvm::function_ref<void(const QueryRows &, mlir::Value)> body) const;
+
 private:
   struct Group {
     HeadGroup heads;

@@ -5,7 +5,8 @@
 // distance between rows. If the mask has a stride, the remainder moves the
 // first row and the stride multiplies the distance: the code behind counts rows
 // by number and knows nothing of strides. Query heads of one group have the
-// columns of one key/value head.
+// columns of one key/value head. A ragged block reads its first row, and where
+// its sentence begins and ends, from the lists of the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,12 @@ QueryBlock QueryRows::asked(AttentionOp op, int64_t rows,
           code.toIndex(head),
           code.toIndex(positions.at(first, code)),
           code.toIndex(code.add(last, 1)),
-          code.size(op.getKey(), 1),
+          keyPositions(op, code),
           positions.stride};
+}
+
+Value QueryRows::keyPositions(AttentionOp op, BlockCode &code) const {
+  return start ? code.toIndex(keyCount) : code.size(op.getKey(), 1);
 }
 
 static HeadRows rowsOfHead(Value memref, const QueryRows &block, Value head,
@@ -32,13 +37,12 @@ static HeadRows rowsOfHead(Value memref, const QueryRows &block, Value head,
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   int64_t pitch = type.getShape().back() * bytes;
-  Value count = code.toI32(code.size(memref, 1));
+  Value count = block.start ? block.keyCount : code.toI32(code.size(memref, 1));
+  Value start = block.start ? block.start : code.mul(block.sentence, count);
   const Positions &positions = block.positions;
   Value row = positions.at(code.i32(0), code);
-  Value first =
-      code.at(code.global(memref),
-              code.rowOffset(code.add(code.mul(block.sentence, count), row),
-                             code.i32(pitch)));
+  Value first = code.at(code.global(memref),
+                        code.rowOffset(code.add(start, row), code.i32(pitch)));
   return {code.at(first, code.mul(head, width * bytes)),
           pitch * positions.stride, positions.before(count, code)};
 }
@@ -68,6 +72,16 @@ void heddle::createQueryGrid(
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   HeadGroups groups(op, rows, builder);
+  if (op.isRagged()) {
+    Value count = loops.mul(loops.size(op.getBlocks(), 0), op.getHeads());
+    createGrid(builder, loc, count, shape, [&](BlockCode &code, Value number) {
+      groups.forRaggedBlock(
+          code.udiv(number, op.getHeads()), code.urem(number, op.getHeads()),
+          code,
+          [&](const QueryRows &block, Value mask) { body(code, block, mask); });
+    });
+    return;
+  }
   Value heads = loops.mul(loops.size(op.getQuery(), 0), op.getHeads());
   Value queryBlocks = groups.countBlocks(loops);
   createGrid(builder, loc, loops.mul(heads, queryBlocks), shape,

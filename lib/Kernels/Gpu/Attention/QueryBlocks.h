@@ -17,9 +17,13 @@ struct QueryRows {
   /// end of queries and of keys.
   mlir::Value first, queryCount, keyCount;
   Positions positions = {};
+  /// The row of the sentence's first token; null if rows are [batch, n].
+  mlir::Value start = {};
 
   /// The queries [first, first + rows) that exist, as masks ask for them.
   QueryBlock asked(AttentionOp op, int64_t rows, BlockCode &code) const;
+  /// Positions of keys that the sentence has room for, an index.
+  mlir::Value keyPositions(AttentionOp op, BlockCode &code) const;
 };
 
 /// The positions of a block's sentence, at the columns of its head in memrefs
@@ -33,7 +37,8 @@ OperandRows rowsOf(AttentionOp op, const QueryRows &block, BlockCode &code);
 /// sentences whose heads have widths in multiples of 16 and rows in order.
 bool hasQueryBlocks(AttentionOp op);
 
-/// The grid of an op, with a block for each `rows` queries of each head; `body`
+/// The grid of an op, with a block for each `rows` queries of each head (of a
+/// ragged one for each of its blocks, of which some have nothing to do); `body`
 /// builds what its threads do, and gets the mask as the head has it: see
 /// HeadGroups.h.
 void createQueryGrid(

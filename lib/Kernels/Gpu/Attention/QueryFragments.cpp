@@ -51,6 +51,8 @@ std::unique_ptr<GpuQueryLoops> QueryFragments::queryOf(Value i) {
   Value position = block.positions.at(code.umin(i, last), code);
   SmallVector<Value> row = {code.toIndex(block.sentence),
                             code.toIndex(position)};
+  if (block.start)
+    row = {code.toIndex(code.add(block.start, position))};
   return std::make_unique<GpuQueryLoops>(op, code, row,
                                          code.toIndex(block.head));
 }

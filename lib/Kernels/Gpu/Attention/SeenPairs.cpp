@@ -60,7 +60,7 @@ Value SeenPairs::bitsBefore(Value key, Value first) {
 /// empty.
 Value SeenPairs::bitsOf(Value begin, Value end, Value first) {
   IndexMath math(code.builder, code.loc);
-  Value keyCount = code.size(op.getKey(), 1);
+  Value keyCount = block.keyPositions(op, code);
   auto before = [&](Value position) {
     Value key = code.toI32(math.clamp(position, keyCount));
     return bitsBefore(block.positions.before(key, code), first);
@@ -172,7 +172,7 @@ Value SeenPairs::ofRow(Value row, Value first) {
   QueryBlock asked = {
       code.toIndex(block.sentence), code.toIndex(block.head),
       code.toIndex(position),       code.toIndex(code.add(position, 1)),
-      code.size(op.getKey(), 1),    block.positions.stride};
+      block.keyPositions(op, code), block.positions.stride};
   // The walk over tiles keeps its ranges in registers. Beside many of them and
   // the sums of a wide head there are none left for those of a row.
   bool isCrowded = !hasFewRanges(mask) &&

@@ -49,7 +49,7 @@ LogicalResult heddle::emitGrid(memref::CopyOp op) {
 /// have no sign, so that negative ones name none.
 static void takeRow(const Piece &piece, Value from, Value batch, Value number,
                     Value to, BlockCode &code) {
-  Value count = sizeOf(from, 1, code);
+  Value count = sizeOf(from, typeOf(from).getRank() - 2, code);
   Value isRow = code.uless(number, count);
   Value row =
       code.add(code.mul(batch, count), code.select(isRow, number, code.i32(0)));
@@ -65,7 +65,9 @@ LogicalResult heddle::emitGrid(TakeRowsOp op) {
   Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
   return emitPieces(
       op, to, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
-        Value batch = code.udiv(piece.row, sizeOf(tokens, 1, code));
+        bool isRagged = typeOf(tokens).getRank() == 1;
+        Value batch = isRagged ? code.i32(0)
+                               : code.udiv(piece.row, sizeOf(tokens, 1, code));
         takeRow(piece, from, batch, code.loadWord(tokens, piece.row), to, code);
       });
 }

@@ -21,10 +21,10 @@ static void poolThread(PoolOp op, Value sequence, Value column,
   Value input = op.getInput(), result = op.getDestination();
   int64_t width = typeOf(input).getShape().back();
   Value pitch = code.i32(width * int64_t(sizeof(float)));
-  Value rows =
-      code.at(code.global(input),
-              code.rowOffset(
-                  code.mul(sequence, code.toI32(code.size(input, 1))), pitch));
+  Value firstRow = op.getStarts()
+                       ? code.loadWord(op.getStarts(), sequence)
+                       : code.mul(sequence, code.toI32(code.size(input, 1)));
+  Value rows = code.at(code.global(input), code.rowOffset(firstRow, pitch));
   Value first = code.at(rows, code.mul(column, sizeof(float)));
   auto element = [&](Value i) {
     return code.loadOne(f32,
@@ -45,14 +45,16 @@ static void poolThread(PoolOp op, Value sequence, Value column,
 LogicalResult heddle::emitGrid(PoolOp op) {
   Value input = op.getInput();
   SmallVector<Value> memrefs = {input, op.getLengths(), op.getDestination()};
-  if (op.getFirst())
-    memrefs.push_back(op.getFirst());
+  for (Value each : {op.getFirst(), op.getStarts()})
+    if (each)
+      memrefs.push_back(each);
   if (!areDense(memrefs))
     return failure();
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);
-  Value sequences = loops.size(input, 0), width = loops.lastSize(input);
+  Value sequences = loops.size(op.getLengths(), 0),
+        width = loops.lastSize(input);
   Value blocks = loops.uceilDiv(loops.mul(sequences, width), kThreads);
   createGrid(
       builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
