@@ -26,8 +26,10 @@ inputsOf(const std::vector<InputRole> &roles,
   for (std::string_view name : names) {
     Argument &input = inputs.emplace_back(
         Argument{std::string(name), ArgumentKind::Input, ElementType::I32, {}});
-    for (Dim dim : inputRole(roles, name).shape)
-      input.shape.push_back(named(dim));
+    const InputRole &role = inputRole(roles, name);
+    input.shape.push_back(named(role.rows));
+    if (role.width)
+      input.shape.push_back(named(*role.width));
   }
   return inputs;
 }

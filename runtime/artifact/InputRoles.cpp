@@ -12,59 +12,59 @@ using namespace heddle;
 
 const std::vector<InputRole> &heddle::sourceRoles() {
   static const std::vector<InputRole> roles = {
-      {"ids", {Dim::Batch, Dim::Source}},
-      {"lengths", {Dim::Batch}},
-      {"types", {Dim::Batch, Dim::Source}},
-      {"source_positions", {Dim::Batch, Dim::Source}},
-      {"global", {Dim::Batch, Dim::Globals}},
-      {"prompt", {Dim::Batch}},
-      {"masks", {Dim::Batch, Dim::Masks}},
-      {"candidates", {Dim::Batch, Dim::Shortlist}},
-      {"counts", {Dim::Batch}}};
+      {"ids", Dim::Batch, Dim::Source},
+      {"lengths", Dim::Batch},
+      {"types", Dim::Batch, Dim::Source},
+      {"source_positions", Dim::Batch, Dim::Source},
+      {"global", Dim::Batch, Dim::Globals},
+      {"prompt", Dim::Batch},
+      {"masks", Dim::Batch, Dim::Masks},
+      {"candidates", Dim::Batch, Dim::Shortlist},
+      {"counts", Dim::Batch}};
   return roles;
 }
 
 const std::vector<InputRole> &heddle::raggedRoles() {
   static const std::vector<InputRole> roles = {
-      {"ids", {Dim::Tokens}},
-      {"lengths", {Dim::Batch}},
-      {"types", {Dim::Tokens}},
-      {"source_positions", {Dim::Tokens}},
-      {"global", {Dim::Batch, Dim::Globals}},
-      {"prompt", {Dim::Batch}},
-      {"masks", {Dim::Masks}},
-      {"candidates", {Dim::Batch, Dim::Shortlist}},
-      {"counts", {Dim::Batch}},
-      {"positions", {Dim::Tokens}},
-      {"sequences", {Dim::Tokens}},
-      {"starts", {Dim::Batch}},
-      {"blocks", {Dim::Blocks}}};
+      {"ids", Dim::Tokens},
+      {"lengths", Dim::Batch},
+      {"types", Dim::Tokens},
+      {"source_positions", Dim::Tokens},
+      {"global", Dim::Batch, Dim::Globals},
+      {"prompt", Dim::Batch},
+      {"masks", Dim::Masks},
+      {"candidates", Dim::Batch, Dim::Shortlist},
+      {"counts", Dim::Batch},
+      {"positions", Dim::Tokens},
+      {"sequences", Dim::Tokens},
+      {"starts", Dim::Batch},
+      {"blocks", Dim::Blocks}};
   return roles;
 }
 
 const std::vector<InputRole> &heddle::stepRoles() {
   static const std::vector<InputRole> roles = {
-      {"ids", {Dim::Rows}},
-      {"positions", {Dim::Rows}},
-      {"sentences", {Dim::Rows}},
-      {"caches", {Dim::Rows}},
-      {"history", {Dim::Rows, Dim::Capacity}},
-      {"forbidden", {Dim::Rows, Dim::Forbidden}}};
+      {"ids", Dim::Rows},
+      {"positions", Dim::Rows},
+      {"sentences", Dim::Rows},
+      {"caches", Dim::Rows},
+      {"history", Dim::Rows, Dim::Capacity},
+      {"forbidden", Dim::Rows, Dim::Forbidden}};
   return roles;
 }
 
 const std::vector<InputRole> &heddle::chunkRoles() {
   static const std::vector<InputRole> roles = {
-      {"ids", {Dim::Batch, Dim::Target}},
-      {"target_lengths", {Dim::Batch}},
-      {"wanted", {Dim::Batch, Dim::Wanted}},
-      {"caches", {Dim::Batch}}};
+      {"ids", Dim::Batch, Dim::Target},
+      {"target_lengths", Dim::Batch},
+      {"wanted", Dim::Batch, Dim::Wanted},
+      {"caches", Dim::Batch}};
   return roles;
 }
 
 const std::vector<InputRole> &heddle::targetRoles() {
   static const std::vector<InputRole> roles = {
-      {"ids", {Dim::Batch, Dim::Target}}};
+      {"ids", Dim::Batch, Dim::Target}};
   return roles;
 }
 

@@ -12,15 +12,17 @@
 
 #include "runtime/artifact/Manifest.h"
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace heddle {
 
-/// Inputs are i32.
+/// Inputs are i32 of one dimension or two.
 struct InputRole {
   std::string_view name;
-  std::vector<Dim> shape;
+  Dim rows;
+  std::optional<Dim> width = {};
 };
 
 /// Of the sources of a batch: those of encoders, tasks and decoders; and those

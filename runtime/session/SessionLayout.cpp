@@ -135,8 +135,8 @@ Session::Layout Session::placeInputs(const DecoderRequest &request) {
   Layout layout;
   batchInputs.begin = workspace.sharedEnd();
   for (const InputRole &role : isRagged ? raggedRoles() : sourceRoles()) {
-    int64_t width = role.shape.size() > 1 ? dims[role.shape[1]] : 1;
-    Place place = workspace.placeNumbers(dims[role.shape[0]], width);
+    Place place = workspace.placeNumbers(dims[role.rows],
+                                         role.width ? dims[*role.width] : 1);
     layout.shared[{ArgumentKind::Input, role.name}] = place;
     layout.sources.push_back(place);
   }

@@ -61,8 +61,6 @@ struct SourceBatch {
 /// Fills the input of a role. Immutable.
 class SourceInput {
 public:
-  virtual ~SourceInput() = default;
-
   /// Sets a dim that no other input has, from what is asked for.
   virtual void measure(const SourceBatch &batch, DimValues &dims) const {}
   /// Writes the values of all sources.
@@ -71,6 +69,10 @@ public:
   /// For --info, if a setting of the role's name says it: what it is unless it
   /// does. Empty otherwise.
   virtual std::string describe() const { return ""; }
+
+protected:
+  // There is one of each, for good.
+  ~SourceInput() = default;
 };
 
 /// The positions of tokens that the task `fill` guesses, ascending; none
