@@ -23,6 +23,8 @@ static int64_t sizeOf(StringRef name, int64_t length) {
   if (name == "batch" || name == "rows" || name == "caches" || name == "best" ||
       name == "globals" || name == "forbidden")
     return 1;
+  if (name == "blocks")
+    return llvm::divideCeil(length, kQueryBlock);
   int64_t most;
   if (name.consume_front("capacity<=") && !name.getAsInteger(10, most))
     return std::min(length, most);

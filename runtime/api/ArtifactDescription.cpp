@@ -74,7 +74,9 @@ static std::string describeTask(const Manifest &manifest, Role role) {
   if (role == Role::Embed) {
     for (const Argument &argument : manifest.entry(role)->arguments)
       if (argument.kind == ArgumentKind::Output)
-        parts.push_back(nameOf(argument.shape.back()) + " numbers");
+        parts.push_back(nameOf(argument.shape.back()) +
+                        (manifest.embed->logarithms > 0 ? " weights of words"
+                                                        : " numbers"));
   } else if (role == Role::Classify) {
     addLabels(*manifest.classify);
     parts.push_back(

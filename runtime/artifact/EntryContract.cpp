@@ -358,14 +358,20 @@ static TaskRule taskRuleOf(const Manifest &manifest, Role role) {
     return logits(each(Dim::Masks, Dim::Masks),
                   size_t(manifest.sourceVocabulary));
   default:
+    // A number for each word, or as many as the model likes.
+    if (manifest.embed->logarithms > 0)
+      return {
+          "vectors",
+          {named(Dim::Batch), Extent{manifest.sourceVocabulary, std::nullopt}},
+          "[batch, " + std::to_string(manifest.sourceVocabulary) + "]"};
     return {"vectors", {named(Dim::Batch)}, "[batch, width]"};
   }
 }
 
 static bool fits(const Argument &output, const TaskRule &rule) {
   std::vector<Extent> shape = rule.shape;
-  if (output.name == "vectors" && output.shape.size() == 2 &&
-      !output.shape[1].dim)
+  if (output.name == "vectors" && shape.size() == 1 &&
+      output.shape.size() == 2 && !output.shape[1].dim)
     shape.push_back(output.shape[1]);
   return output.name == rule.output && output.type == ElementType::F32 &&
          output.shape == shape;

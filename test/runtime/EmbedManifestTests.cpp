@@ -75,12 +75,35 @@ TEST(EmbedManifestTest, has_prompts) {
   EXPECT_EQ(messageWithTask([](json &task) { task["prompt"] = 1; }),
             "manifest: the task 'embed' has 'prompt' as number, expected a "
             "string");
+  EXPECT_EQ(messageWithTask([](json &task) { task["weights"] = "log"; }),
+            "manifest: the task 'embed' has the weights 'log' (supported: "
+            "log1p, log1p_log1p)");
   EXPECT_EQ(messageWith([](json &m) { m["source"]["types"] = 0; }),
             "manifest: 'source' has 'types' = 0, expected an integer from 1 to "
             "2147483647");
   EXPECT_EQ(messageWith([](json &m) { m["source"]["pad"] = -1; }),
             "manifest: 'source' has 'pad' = -1, expected an integer from 0 to "
             "2147483647");
+}
+
+TEST(EmbedManifestTest, sparse_vectors_weigh_the_words) {
+  for (auto [name, logarithms] :
+       {std::pair("log1p", 1), std::pair("log1p_log1p", 2)}) {
+    json text = withEmbedding(toyManifest());
+    text["tasks"]["embed"]["weights"] = name;
+    json &shape = text["entries"].back()["arguments"].back()["shape"];
+    shape = {"batch", kToySourceVocabulary};
+    Result<Manifest> manifest = parseManifest(text.dump());
+    ASSERT_TRUE(manifest.ok()) << manifest.message();
+    EXPECT_EQ(manifest->embed->logarithms, logarithms);
+    EXPECT_EQ(messageOfManifest(text), "valid");
+    shape = {"batch", 4};
+    EXPECT_EQ(messageOfManifest(text),
+              "manifest: entry '" +
+                  text["entries"].back()["name"].get<std::string>() +
+                  "' returns 'vectors' as f32 [batch, 4], expected 'vectors' "
+                  "as f32 [batch, 9]");
+  }
 }
 
 TEST(EmbedManifestTest, returns_a_vector_for_each_source) {

@@ -190,6 +190,71 @@ TEST(LabelManifestTest, returns_logits_of_labels) {
             "that point");
 }
 
+/// Without padding: [batch, source, ...] is [tokens, ...], and masks are those
+/// of all texts.
+static json ragged() {
+  json text = withoutGeneration(withLabels(toyManifest()));
+  for (json &entry : text["entries"]) {
+    for (json &dim : entry["dims"])
+      if (dim == "source")
+        dim = "tokens";
+    for (json &argument : entry["arguments"]) {
+      json &shape = argument["shape"];
+      if (shape.size() > 1 && (shape[1] == "source" || shape[1] == "masks"))
+        shape.erase(0);
+      if (shape[0] == "source")
+        shape[0] = "tokens";
+    }
+  }
+  return text;
+}
+
+TEST(LabelManifestTest, texts_may_stand_one_behind_the_other) {
+  EXPECT_EQ(messageOfManifest(ragged()), "valid");
+  Result<Manifest> manifest = parseManifest(ragged().dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  EXPECT_TRUE(manifest->isRagged());
+  manifest = parseManifest(withLabels(toyManifest()).dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  EXPECT_FALSE(manifest->isRagged());
+
+  auto input = [](const char *name, const json &shape) {
+    return json{
+        {"name", name}, {"kind", "input"}, {"dtype", "i32"}, {"shape", shape}};
+  };
+  // Where tokens stand, for whoever asks.
+  json text = ragged();
+  json &encode = text["entries"][0];
+  encode["dims"].push_back("blocks");
+  for (const char *name : {"positions", "sequences"})
+    encode["arguments"].push_back(input(name, {"tokens"}));
+  encode["arguments"].push_back(input("blocks", {"blocks"}));
+  text["entries"][1]["arguments"].push_back(input("starts", {"batch"}));
+  EXPECT_EQ(messageOfManifest(text), "valid");
+
+  // Padded and ragged entries do not mix.
+  text = ragged();
+  text["entries"][0]["arguments"][0]["shape"] = {"batch"};
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: entry 'encode' has the input 'ids' as i32 [batch], "
+            "expected i32 [tokens]");
+  text = ragged();
+  text["entries"][2]["dims"].push_back("source");
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: entry 'tag' has the dim 'source', which has no value at "
+            "that point");
+  text = ragged();
+  text["entries"][2]["arguments"][2]["shape"] = {"batch", 3};
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: entry 'tag' returns 'logits' as f32 [batch, 3], "
+            "expected 'logits' as f32 [tokens, 3]");
+  text = withLabels(toyManifest());
+  text["entries"][0]["arguments"].push_back(input("starts", {"batch"}));
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: entry 'encode' has the input 'starts', which the "
+            "runtime does not have at that point");
+}
+
 TEST(LabelManifestTest, any_value_may_have_any_type) {
   json manifest = withLabels(toyManifest());
   ASSERT_EQ(messageOfManifest(manifest), "valid");

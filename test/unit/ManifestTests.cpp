@@ -160,6 +160,12 @@ TEST_F(Manifest, NamesWhatIsWrongWithEmbedders) {
     EXPECT_EQ(checkEmbed(std::string("{prompts = ") + prompts + "}"),
               "the task 'embed' of the module has 'prompts' with the value " +
                   std::string(prompts) + ", expected a dictionary of strings");
+  EXPECT_EQ(checkEmbed("{weights = \"log1p\"}"), "");
+  for (const char *weights : {"\"log\"", "1 : i32"})
+    EXPECT_EQ(checkEmbed(std::string("{weights = ") + weights + "}"),
+              "the task 'embed' of the module has 'weights' with the value " +
+                  std::string(weights) +
+                  ", expected \"log1p\" or \"log1p_log1p\"");
   // The default is the name of a prompt, not its text.
   for (const char *task :
        {"{prompt = \"q\"}", "{prompts = {query = \"q\"}, prompt = \"q\"}",
