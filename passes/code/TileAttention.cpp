@@ -54,6 +54,19 @@ struct Sentence {
   Value start = {}, length = {};
 };
 
+/// Block `number` of the queries of a head, and whether the head has so many
+/// that they share a copy of its values.
+struct HeadBlock {
+  Sentence sentence;
+  Value head, number, shares;
+};
+
+/// Blocks of all heads: how many, the work of one, how many heads there are,
+/// and whether most of these have blocks that share a copy.
+struct AllBlocks {
+  Value units, unitWork, heads, shares;
+};
+
 /// Scratch memory of a task.
 struct TaskScratch {
   /// Few queries, as at the end of a sentence, take one vector.
@@ -73,6 +86,7 @@ private:
   bool hasTiles() const;
   Value keyHead(Value head);
   Value headNumber(Value batch, Value head);
+  Value columnsOf(const Group &group, const HeadBlock &block);
   Value blocksOf(const Group &group);
   Value mostBlocks();
   int64_t pairWork();
@@ -86,10 +100,15 @@ private:
                int64_t width);
   HeadView viewOf(const Group &group, const Sentence &sentence, Value head,
                   Value values);
-  void queries(const Group &group, const Sentence &sentence, Value head,
-               Value number, Value values, const TaskScratch &scratch);
-  void raggedQueries(const Group &group, const Sentence &sentence, Value head,
-                     Value number, Value values, const TaskScratch &scratch);
+  void tileBlocks(const AllBlocks &all,
+                  function_ref<HeadBlock(Value unit)> find,
+                  function_ref<void(const Group &, const HeadBlock &,
+                                    const HeadView &, const TaskScratch &)>
+                      build);
+  void queries(const Group &group, const HeadBlock &block, HeadView view,
+               const TaskScratch &scratch);
+  void raggedQueries(const HeadBlock &block, const HeadView &view,
+                     const TaskScratch &scratch);
   void queryBlock(const HeadView &view, Value first,
                   const TaskScratch &scratch);
   void queryRow(const Group &group, Value row, Value head,
@@ -136,6 +155,12 @@ Value AttentionTiler::keyHead(Value head) {
 Value AttentionTiler::headNumber(Value batch, Value head) {
   Value heads = loops.index(op.getKeyValueHeads());
   return loops.add(loops.mul(batch, heads), keyHead(head));
+}
+
+/// A number for the first values of a block's head in columns.
+Value AttentionTiler::columnsOf(const Group &group, const HeadBlock &block) {
+  Value number = headNumber(block.sentence.number, block.head);
+  return loops.add(loops.mul(number, remainders), group.firstRemainder);
 }
 
 /// Multiply-adds of a pair of a query and a key.
@@ -248,14 +273,11 @@ HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
 }
 
 /// Block `number` of the queries of a head, counted through all remainders.
-void AttentionTiler::queries(const Group &group, const Sentence &sentence,
-                             Value head, Value number, Value values,
-                             const TaskScratch &scratch) {
-  HeadView view = viewOf(group, sentence, head, values);
+void AttentionTiler::queries(const Group &group, const HeadBlock &block,
+                             HeadView view, const TaskScratch &scratch) {
   int64_t size = tiles.getSizes().queries;
-  Value columns =
-      loops.add(loops.mul(headNumber(sentence.number, head), remainders),
-                group.firstRemainder);
+  Value number = block.number;
+  Value columns = columnsOf(group, block);
   if (group.stride == 1) {
     tiles.setColumnsOf(columns);
     return queryBlock(view, loops.mul(number, size), scratch);
@@ -301,15 +323,13 @@ void AttentionTiler::queryBlock(const HeadView &view, Value first,
     build();
 }
 
-void AttentionTiler::tileFull() {
-  Value heads = loops.index(op.getHeads());
-  Value blocks = mostBlocks();
-  Value rows = loops.mul(loops.size(op.getQuery(), 0), heads);
-  Value units = loops.mul(rows, blocks);
-  Value unitWork = loops.mul(loops.size(op.getKey(), 1),
-                             tiles.getSizes().queries * pairWork());
+/// build() for each block, with the views of its head.
+void AttentionTiler::tileBlocks(
+    const AllBlocks &all, function_ref<HeadBlock(Value unit)> find,
+    function_ref<void(const Group &, const HeadBlock &, const HeadView &,
+                      const TaskScratch &)>
+        build) {
   bool mayCopy = mayCopyValues();
-  Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
   std::optional<ValueCopy> copy;
   TaskScratch scratch;
   auto takeScratch = [&] {
@@ -318,45 +338,60 @@ void AttentionTiler::tileFull() {
       copy.emplace(loops, op.getValueWidth());
   };
   // A head whose blocks are spread over tasks has its values made anew in each.
-  Value most = units;
-  Value whole = loops.max(rows, loops.udiv(units, kSharingBlocks));
+  Value most = all.units;
+  Value whole = loops.max(all.heads, loops.udiv(all.units, kSharingBlocks));
   if (tiles.usesTiles())
     most = whole;
   else if (mayCopy)
-    most = loops.select(shares, whole, units);
-  forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
-    Value row = loops.udiv(unit, blocks), number = loops.urem(unit, blocks);
-    Sentence sentence = {loops.udiv(row, heads)};
-    Value head = loops.urem(row, heads);
-    Value values =
-        rowsOf(op.getValue(), sentence, keyHead(head), op.getValueWidth());
+    most = loops.select(all.shares, whole, all.units);
+  forEachTask(all.units, all.unitWork, most, takeScratch, [&](Value unit) {
+    HeadBlock block = find(unit);
+    Value values = rowsOf(op.getValue(), block.sentence, keyHead(block.head),
+                          op.getValueWidth());
     if (mayCopy)
-      values = copy->rows(values, headNumber(sentence.number, head), shares);
-    forGroupOf(head, [&](const Group &group) {
-      queries(group, sentence, head, number, values, scratch);
+      values = copy->rows(values, headNumber(block.sentence.number, block.head),
+                          block.shares);
+    forGroupOf(block.head, [&](const Group &group) {
+      build(group, block, viewOf(group, block.sentence, block.head, values),
+            scratch);
     });
   });
   op.erase();
+}
+
+void AttentionTiler::tileFull() {
+  Value heads = loops.index(op.getHeads());
+  Value blocks = mostBlocks();
+  Value rows = loops.mul(loops.size(op.getQuery(), 0), heads);
+  Value units = loops.mul(rows, blocks);
+  Value unitWork = loops.mul(loops.size(op.getKey(), 1),
+                             tiles.getSizes().queries * pairWork());
+  Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
+  auto find = [&](Value unit) -> HeadBlock {
+    Value row = loops.udiv(unit, blocks), number = loops.urem(unit, blocks);
+    Sentence sentence = {loops.udiv(row, heads)};
+    return {sentence, loops.urem(row, heads), number, shares};
+  };
+  tileBlocks({units, unitWork, rows, shares}, find,
+             [&](const Group &group, const HeadBlock &block,
+                 const HeadView &view, const TaskScratch &scratch) {
+               queries(group, block, view, scratch);
+             });
 }
 
 //===----------------------------------------------------------------------===//
 // The ragged form
 //===----------------------------------------------------------------------===//
 
-/// The blocks of queries that block `number` of a sentence is made of.
-void AttentionTiler::raggedQueries(const Group &group, const Sentence &sentence,
-                                   Value head, Value number, Value values,
+/// The blocks of queries that a block of the op's list is made of.
+void AttentionTiler::raggedQueries(const HeadBlock &block, const HeadView &view,
                                    const TaskScratch &scratch) {
   int64_t size = tiles.getSizes().queries;
   assert(kQueryBlock % size == 0 && "blocks are made of whole ones");
-  HeadView view = viewOf(group, sentence, head, values);
-  tiles.setColumnsOf(
-      loops.add(loops.mul(headNumber(sentence.number, head), remainders),
-                group.firstRemainder));
-  Value first = loops.mul(number, kQueryBlock);
+  Value first = loops.mul(block.number, kQueryBlock);
   if (size == kQueryBlock)
     return queryBlock(view, first, scratch);
-  Value end = loops.min(loops.add(first, kQueryBlock), sentence.length);
+  Value end = loops.min(loops.add(first, kQueryBlock), block.sentence.length);
   loops.each(first, end, size,
              [&](Value each) { queryBlock(view, each, scratch); });
 }
@@ -370,26 +405,11 @@ void AttentionTiler::tileRagged() {
   Value mean = loops.uceilDiv(loops.size(op.getQuery(), 0),
                               loops.max(batch, loops.index(1)));
   Value unitWork = loops.mul(mean, kQueryBlock * pairWork());
-  bool mayCopy = mayCopyValues();
-  std::optional<ValueCopy> copy;
-  TaskScratch scratch;
-  auto takeScratch = [&] {
-    scratch = blockScratch();
-    if (mayCopy)
-      copy.emplace(loops, op.getValueWidth());
+  Value sharing = loops.index(kSharingBlocks * tiles.getSizes().queries);
+  auto load = [&](Value list, Value at) {
+    return loops.toIndex(loops.load(list, at));
   };
-  int64_t sharing = kSharingBlocks * tiles.getSizes().queries;
-  Value most = units;
-  Value whole =
-      loops.max(loops.mul(batch, heads), loops.udiv(units, kSharingBlocks));
-  if (tiles.usesTiles())
-    most = whole;
-  else if (mayCopy)
-    most = loops.select(loops.less(mean, loops.index(sharing)), units, whole);
-  forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
-    auto load = [&](Value list, Value at) {
-      return loops.toIndex(loops.load(list, at));
-    };
+  auto find = [&](Value unit) -> HeadBlock {
     Value block = loops.udiv(unit, heads);
     Value row = load(op.getBlocks(), block);
     Value position = load(op.getPositions(), row);
@@ -399,19 +419,18 @@ void AttentionTiler::tileRagged() {
     Value blocks = loops.uceilDiv(sentence.length, kQueryBlock);
     Value firstBlock = loops.sub(block, loops.udiv(position, kQueryBlock));
     Value ofSentence = loops.sub(unit, loops.mul(firstBlock, heads));
-    Value head = loops.udiv(ofSentence, blocks);
-    Value number = loops.urem(ofSentence, blocks);
-    Value values =
-        rowsOf(op.getValue(), sentence, keyHead(head), op.getValueWidth());
-    if (mayCopy) {
-      Value shares = loops.lessOrEqual(loops.index(sharing), sentence.length);
-      values = copy->rows(values, headNumber(sentence.number, head), shares);
-    }
-    forGroupOf(head, [&](const Group &group) {
-      raggedQueries(group, sentence, head, number, values, scratch);
-    });
-  });
-  op.erase();
+    return {sentence, loops.udiv(ofSentence, blocks),
+            loops.urem(ofSentence, blocks),
+            loops.lessOrEqual(sharing, sentence.length)};
+  };
+  tileBlocks({units, unitWork, loops.mul(batch, heads),
+              loops.lessOrEqual(sharing, mean)},
+             find,
+             [&](const Group &group, const HeadBlock &block,
+                 const HeadView &view, const TaskScratch &scratch) {
+               tiles.setColumnsOf(columnsOf(group, block));
+               raggedQueries(block, view, scratch);
+             });
 }
 
 //===----------------------------------------------------------------------===//
