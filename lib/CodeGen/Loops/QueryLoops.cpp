@@ -189,21 +189,6 @@ Value QueryLoops::exponential(Value score, Value maximum) {
   return exp2(loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
 }
 
-Value QueryLoops::growthOf(Value maximum, Value larger) {
-  if (!op.isOfShortFloats())
-    return loops.exp(loops.sub(maximum, larger));
-  OpBuilder &builder = loops.builder;
-  auto whole = [&](Value value) -> Value {
-    return math::RoundEvenOp::create(builder, loops.loc,
-                                     loops.mul(value, loops.f32(M_LOG2E)));
-  };
-  Value before = whole(maximum), after = whole(larger);
-  Value factor = exp2(loops.sub(before, after));
-  // Of the lowest numbers both are -inf.
-  Value isSame = loops.equal(before, after);
-  return loops.select(isSame, loops.f32(1), factor);
-}
-
 Value QueryLoops::exactProbabilityOf(Value score, Value maximum) {
   if (op.getNormalizer() == Normalizer::Softmax)
     return exponential(score, maximum);

@@ -43,15 +43,11 @@ public:
   mlir::Value score(mlir::Value j);
   /// The same if the inner product of the query and the key is known.
   mlir::Value scoreOf(mlir::Value product, mlir::Value j);
-  /// What a score weighs before it is divided by the sum, given the largest:
-  /// of any number of keys if sums are scaled when it grows. The maximum is
-  /// read for a softmax only.
+  /// What a score weighs before it is divided by the sum, given the largest,
+  /// which is read for a softmax only.
   mlir::Value probabilityOf(mlir::Value score, mlir::Value maximum);
   /// The same before it is rounded to the op's probability type.
   mlir::Value exactProbabilityOf(mlir::Value score, mlir::Value maximum);
-  /// What sums of probabilities for one maximum are multiplied by for a larger
-  /// one: of short floats a power of 2, so that what was rounded stays.
-  mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
   /// An element, or a vector of them, as f32.
   mlir::Value widen(mlir::Value element);
   /// Element d of the query; of a value, given its leading coordinates; of a

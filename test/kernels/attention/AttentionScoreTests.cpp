@@ -210,12 +210,16 @@ TEST_P(AttentionScoreTest, FullAndStepForm) {
     for (const Variant &variant : kVariants)
       for (auto [queries, keys] :
            {std::pair<int64_t, int64_t>(1, 1), {7, 7}, {41, 41}, {3, 300}}) {
-        if (queries > 7 && takesSample())
+        bool hasAll = queries <= 7 || !takesSample();
+        // A sample has one level of queries whose keys lie in several tiles.
+        if (!hasAll && variant.name != "causal")
           continue;
         for (const Level &level : kLevels)
           for (float magnitude :
                magnitudes(isOfBf16(), takesSample() || runsOneCell()))
             for (float sign : {1.0f, -1.0f}) {
+              if (!hasAll && &level != kLevels)
+                continue;
               // Scores of one sign: sums do not cancel.
               if (variant.isSum && (&level != kLevels || magnitude < 0x1p10f ||
                                     magnitude > kLargestSummand))

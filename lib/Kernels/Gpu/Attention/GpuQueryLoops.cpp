@@ -4,7 +4,8 @@
 // 2^((product scale - base) log2 e - n). The base is 0, and n the integer next
 // to maximum log2 e. Where maximum log2 e has no digits behind the point, it is
 // too large for that: the base is the maximum then, and n is 0. All of it but
-// the product is the same for a row.
+// the product is the same for a row. If the maximum grows, both may change, and
+// sums are multiplied by 2^((base - base') log2 e + n - n').
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,4 +52,15 @@ Value GpuQueryLoops::probabilityOfProduct(Value product, Value maximum) {
   Value less = arith::NegFOp::create(loops.builder, loops.loc, origin.base);
   Value scale = loops.f32(op.getEffectiveScale());
   return powerOf(loops.fma(product, scale, less), origin);
+}
+
+Value GpuQueryLoops::growthOf(Value maximum, Value larger) {
+  if (!op.isOfShortFloats())
+    return loops.exp(loops.sub(maximum, larger));
+  Origin before = originOf(maximum), after = originOf(larger);
+  Value factor =
+      exp2(loops.fma(loops.sub(before.base, after.base), loops.f32(M_LOG2E),
+                     loops.sub(before.exponent, after.exponent)));
+  // Both may be infinite.
+  return loops.select(loops.equal(maximum, larger), loops.f32(1), factor);
 }

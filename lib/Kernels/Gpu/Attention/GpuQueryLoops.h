@@ -22,6 +22,10 @@ public:
   static bool weighsProducts(AttentionOp op);
   /// exactProbabilityOf the score of an inner product.
   mlir::Value probabilityOfProduct(mlir::Value product, mlir::Value maximum);
+  /// What sums of probabilities for one maximum are multiplied by for a larger
+  /// one: of short floats a power of 2 if n is a number for both, so that what
+  /// was rounded stays.
+  mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
 
 protected:
   mlir::Value exp2(mlir::Value x) override { return code.exp2(x); }

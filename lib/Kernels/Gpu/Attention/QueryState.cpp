@@ -1,8 +1,8 @@
 //===- QueryState.cpp - A query of attention between keys -----------------===//
 //
 // Total and sums are relative to the largest score so far. A larger score
-// multiplies them by a factor of at most 1 (QueryLoops::growthOf). A query that
-// sees no key has a total of 0: its result is 0, not the NaN of 0 / 0.
+// multiplies them by a factor of at most 1 (GpuQueryLoops::growthOf). A query
+// that sees no key has a total of 0: its result is 0, not the NaN of 0 / 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ SmallVector<Value> QueryState::values() const {
   return all;
 }
 
-QueryState QueryState::raisedTo(Value larger, QueryLoops &query,
+QueryState QueryState::raisedTo(Value larger, GpuQueryLoops &query,
                                 BlockCode &code) const {
   Value factor = query.growthOf(maximum, larger);
   QueryState after = {larger, code.mul(total, factor), {}};

@@ -4,8 +4,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_QUERYSTATE_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Loops/QueryLoops.h"
-#include "lib/Kernels/Gpu/Threads/BlockCode.h"
+#include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 
 namespace heddle {
 
@@ -24,7 +23,7 @@ struct QueryState {
   llvm::SmallVector<mlir::Value> values() const;
 
   /// The same for a maximum that is not below its own.
-  QueryState raisedTo(mlir::Value maximum, QueryLoops &query,
+  QueryState raisedTo(mlir::Value maximum, GpuQueryLoops &query,
                       BlockCode &code) const;
 };
 
