@@ -60,11 +60,13 @@ std::string LargestLogitsOp::describe() { return nameOfLogits(*this); }
 std::string BestLogitsOp::describe() { return nameOfLogits(*this); }
 
 std::string AttentionOp::describe() {
-  StringRef form = isRagged()     ? "_ragged"
-                   : !isStep()    ? ""
-                   : getShared()  ? "_shared"
-                   : getHistory() ? "_history"
-                                  : "_step";
+  std::string form = isRagged()     ? "_ragged"
+                     : !isStep()    ? ""
+                     : getShared()  ? "_shared"
+                     : getHistory() ? "_history"
+                                    : "_step";
+  if (isRelative())
+    form += "_relative";
   return nameKernel(*this, form,
                     {static_cast<int64_t>(getHeads()), getQueryWidth()});
 }

@@ -33,7 +33,9 @@ SourceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 
 static bool takesNumbers(Derivation derivation) {
   return derivation == Derivation::RelativeBuckets ||
-         derivation == Derivation::RotaryFrequencies;
+         derivation == Derivation::RotaryFrequencies ||
+         derivation == Derivation::RowNorms ||
+         derivation == Derivation::LogBuckets;
 }
 
 LogicalResult ParameterOp::verify() {
@@ -152,18 +154,62 @@ static LogicalResult verifyFrequencies(ParameterOp op, RankedTensorType type,
             "and have one number, a base above 1";
 }
 
+static constexpr double kFarthest = 1 << 20;
+
+static bool isWhole(double number, double least, double most) {
+  return number >= least && number <= most && std::fmod(number, 1) == 0;
+}
+
 /// Numbers of `relative_buckets` that a table of so many rows has.
 static bool areBuckets(ArrayRef<double> numbers, int64_t rows) {
-  constexpr double farthest = 1 << 20;
   return numbers.size() == 2 && numbers[0] >= 4 && numbers[0] <= double(rows) &&
          std::fmod(numbers[0], 4) == 0 && numbers[1] > numbers[0] / 4 &&
-         numbers[1] <= farthest && std::fmod(numbers[1], 1) == 0;
+         isWhole(numbers[1], 0, kFarthest);
+}
+
+/// Numbers of `log_buckets`.
+static bool areLogBuckets(ArrayRef<double> numbers) {
+  return numbers.size() == 3 && isWhole(numbers[0], 0, kFarthest) &&
+         isWhole(numbers[1], 0, kFarthest) &&
+         isWhole(numbers[2], 1, kFarthest) &&
+         (numbers[0] == 0 ||
+          (numbers[0] >= 2 && numbers[1] > std::floor(numbers[0] / 2) + 1));
+}
+
+/// x of f32 and two other parts that are f32; null if they are not.
+static RankedTensorType typeOfThree(Derivation derivation,
+                                    ArrayRef<ParameterOp> parts,
+                                    ArrayRef<double> numbers) {
+  auto type = [&](size_t part) {
+    return ParameterOp(parts[part]).getTensorType();
+  };
+  if (parts.size() != 3 || type(0).getRank() != 2 ||
+      !type(0).getElementType().isF32())
+    return nullptr;
+  auto vectorOf = [&](int64_t size) { return type(0).clone(size); };
+  int64_t width = type(0).getDimSize(1);
+  if (derivation == Derivation::RowNorms) {
+    bool isEpsilon =
+        numbers.size() == 1 && std::isfinite(numbers[0]) && numbers[0] >= 0;
+    return isEpsilon && type(1) == vectorOf(width) && type(2) == type(1)
+               ? type(0)
+               : nullptr;
+  }
+  if (!numbers.empty() || type(1).getRank() != 2)
+    return nullptr;
+  int64_t columns = type(1).getDimSize(1);
+  return type(1) == type(0).clone({width, columns}) &&
+                 type(2) == vectorOf(columns)
+             ? type(0).clone({type(0).getDimSize(0), columns})
+             : nullptr;
 }
 
 RankedTensorType ParameterOp::derivedType(Derivation derivation,
                                           ArrayRef<ParameterOp> parts,
                                           int64_t length,
                                           ArrayRef<double> numbers) {
+  if (derivation == Derivation::RowNorms || derivation == Derivation::Product)
+    return typeOfThree(derivation, parts, numbers);
   bool isBias = derivation == Derivation::ColumnShiftedBias ||
                 derivation == Derivation::RowShiftedBias;
   if (parts.size() != (isBias ? 2 : 1) ||
@@ -184,6 +230,8 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   switch (derivation) {
   case Derivation::Columns:
   case Derivation::RotaryFrequencies:
+  case Derivation::RowNorms:
+  case Derivation::Product:
     return nullptr;
   case Derivation::ColumnIntegers:
   case Derivation::RowIntegers:
@@ -205,6 +253,11 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::RelativeBuckets:
     return areBuckets(numbers, type.getDimSize(0))
                ? type.clone({type.getDimSize(1), 2 * int64_t(numbers[1]) + 1})
+               : nullptr;
+  case Derivation::LogBuckets:
+    return areLogBuckets(numbers) && type.getDimSize(0) > 0 &&
+                   type.getDimSize(0) % 2 == 0
+               ? type.clone({type.getDimSize(1), 2 * int64_t(numbers[2]) + 1})
                : nullptr;
   case Derivation::One:
   case Derivation::Multiplier:
@@ -257,6 +310,9 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
     error << " (expected numbers n, a multiple of 4, and far above n / 4, a "
              "table "
              "[n or more, heads] of f32, and type tensor<heads x 2 far + 1>)";
+  if (derivation == Derivation::LogBuckets)
+    error << " (expected numbers n, 0 or at least 2, most above n / 2 + 1, and "
+             "far, a table [2 s, d] of f32, and type tensor<d x 2 far + 1>)";
   return error;
 }
 

@@ -55,7 +55,10 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"One", 16, "one">,
     I32EnumAttrCase<"RelativeBuckets", 17, "relative_buckets">,
     I32EnumAttrCase<"Rotated", 18, "rotated">,
-    I32EnumAttrCase<"RotaryFrequencies", 19, "rotary_frequencies">
+    I32EnumAttrCase<"RotaryFrequencies", 19, "rotary_frequencies">,
+    I32EnumAttrCase<"RowNorms", 20, "row_norms">,
+    I32EnumAttrCase<"Product", 21, "product">,
+    I32EnumAttrCase<"LogBuckets", 22, "log_buckets">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -92,6 +95,9 @@ def ParameterOp : Transformer_Op<"parameter",
     | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |
     | `relative_buckets(n, far) of [t]` | f32 [heads, 2 far + 1] | t[bucket(c - far), h] at [h, c] |
     | `rotary_frequencies(base)` | f32 [n] | 1 / base^(k / n), for `positions.rotary` |
+    | `row_norms(eps) of [x, gamma, beta]` | f32, as x | the layer norm of each row |
+    | `product of [x, w, b]` | f32 [rows of x, columns of w] | x w + b |
+    | `log_buckets(n, most, far) of [t]` | f32 [d, 2 far + 1] | t[clip(bucket(c - far) + s, 0, 2 s - 1), k] at [k, c], t [2 s, d] |
 
     q is a parameter of type i8 whose source is `intgemm8`: its integers as they
     are stored, with m their multiplier and a the `input_multiplier`. What these
@@ -105,7 +111,14 @@ def ParameterOp : Transformer_Op<"parameter",
                min(m + floor(ln(r / m) / ln(far / m) * m), 2 m - 1)   else
 
     each operation in f32: T5's of both directions (arXiv:1910.10683, section 2.1).
-    A `lookup` at far + key - query limits distances to those of the table.
+    Those of `log_buckets` are of r = query - key, for `relative_keys` of `attention`:
+    r itself if n is 0 and, with m = floor(n / 2), as DeBERTa-v2 computes them in f32,
+
+        bucket(r) = r                                                  |r| <= m
+                    sign(r) (ceil(ln(|r| / m) / ln((most - 1) / m) (m - 1)) + m)   else
+
+    Norms and products are sums in f64, rounded to f32. A `lookup` at far + key -
+    query limits distances to those of the table.
 
     Rotary frequencies are those that models are trained with: k / n, the power and
     the quotient are each rounded to f32.
@@ -134,7 +147,8 @@ def ParameterOp : Transformer_Op<"parameter",
     - (C5) each part is a parameter declared before. `columns` has parts, with
       the leading dimensions of this one and widths that add up to its; other
       derivations have the parts, types and numbers of the table. n is a multiple
-      of 4, far > n / 4, and a base is finite and above 1.
+      of 4, far > n / 4, and a base is finite and above 1. eps is finite and at least
+      0. Of `log_buckets` n is 0, or at least 2 and most > n / 2 + 1.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth.

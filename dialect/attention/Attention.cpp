@@ -172,8 +172,9 @@ LogicalResult AttentionOp::verify() {
       shapedType(destination).getElementType() != getResultElementType())
     return emitOpError("expects a destination of ")
            << getResultElementType() << ", found " << destination.getType();
-  // attention_c13, attention_c16
-  if (failed(verifyProjected(*this)) || failed(verifyTaken(*this)))
+  // attention_c13, attention_c16, attention_c17
+  if (failed(verifyProjected(*this)) || failed(verifyTaken(*this)) ||
+      failed(verifyRelative(*this)))
     return failure();
   SmallVector<int64_t> shape(shapedType(getQuery()).getShape());
   shape.back() = heads * getValueWidth();
@@ -184,8 +185,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
   build(builder, state, spec.query, spec.key, spec.value, spec.mask,
         spec.positions, spec.sentences, spec.caches, spec.history, spec.blocks,
-        spec.lengths, spec.destination, spec.heads, spec.kvHeads, spec.scale,
-        spec.isShared, spec.rounds, spec.pinned, spec.normalizer);
+        spec.lengths, spec.relativeKeys, spec.relativeQueries, spec.destination,
+        spec.heads, spec.kvHeads, spec.scale, spec.isShared, spec.rounds,
+        spec.pinned, spec.normalizer);
 }
 
 namespace {

@@ -65,6 +65,8 @@ llvm::LogicalResult verifyMaskOf(AttentionOp op);
 llvm::LogicalResult verifyProjected(AttentionOp op);
 /// Attention's C16.
 llvm::LogicalResult verifyTaken(AttentionOp op);
+/// Attention's C17.
+llvm::LogicalResult verifyRelative(AttentionOp op);
 
 /// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10,
 /// or what masks ask of theirs. Vectors stand in those called similarity alone;
@@ -87,7 +89,7 @@ inline mlir::Type probabilityTypeOf(AttentionOp op) {
   return probabilityTypeBeside(op.getFactorType(), op.getNormalizer());
 }
 
-/// Operations that the similarity of one pair takes: two an element of the
+/// Operations that the similarity of one pair takes: two an element of each
 /// scaled product; of a region one an element that is computed or added, and
 /// `function` if the op is one of math.
 int64_t similarityOperations(AttentionOp op, int64_t function = 1);

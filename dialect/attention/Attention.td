@@ -36,6 +36,13 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       Soft caps, ALiBi and relative biases are instances.
     - `normalizer`: `softmax`; `sum` (w_j = s_j / sum s); `none` (w_j = s_j); or
       a region f32 -> f32 (w_j = f(s_j) / sum f(s)). A sum of 0 yields 0.
+    - `relative_keys` a and `relative_queries` b: vectors of relative positions.
+      The default similarity is scale * (q_i . k_j + q_i . a_r + k_j . b_r), r =
+      i - j, of which an absent table has no term: disentangled attention (He et
+      al. 2020, arXiv:2006.03654, equation 4), or, with a alone, that of Shaw et
+      al. (2018, arXiv:1803.02155, equation 4). Both are f32 [heads d_k, 2 far +
+      1]; a_r is column far + r, or the nearest end, of the rows of its head.
+      Products with them are summed in f32, whatever type queries and keys have.
 
     Dot-product, Luong's and Bahdanau's scores are instances; queries and keys
     may differ in width from values.
@@ -141,6 +148,11 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       between, masks know positions of keys alone: they are full, empty, padding,
       prefix, global columns, or made of these. If keys are such rows, a key's
       position is its number in the list.
+    - (C17) relative keys and queries have a row for each element of a query, an odd
+      number of columns, and one shape; they stand without a similarity region, in
+      the full and the ragged form, and as many kv heads as heads. Queries and keys
+      have positions of their own: they are neither rows that `take_rows` lists nor
+      projected along the sequence.
 
     split-phases derives a step only if a query sees no later position. It
     refuses, for self-attention in a decoder:
@@ -152,6 +164,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       and so have columns with it;
     - a mask that reads what depends on the target, segments of its ids, say: a
       step has the id of its own position and none of the others;
+    - vectors of relative positions: the step form has no kernel for them;
     - projected keys, see `project_sequence`.
   }];
   let arguments = (ins Transformer_FloatVectors:$query,
@@ -164,6 +177,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Optional<Transformer_Ids>:$history,
                        Optional<Transformer_PerRow>:$blocks,
                        Optional<Transformer_PerRow>:$lengths,
+                       Optional<Transformer_Values>:$relative_keys,
+                       Optional<Transformer_Values>:$relative_queries,
                        Optional<Transformer_Floats>:$destination,
                        Transformer_Count:$heads,
                        OptionalAttr<Transformer_Count>:$kv_heads,
@@ -180,6 +195,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
         (`ragged` `(` $blocks^ `,` $lengths `)`)?
+        (`relative_keys` `(` $relative_keys^ `)`)?
+        (`relative_queries` `(` $relative_queries^ `)`)?
         `` custom<Rounds>($rounds) (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
         `` custom<Normalizer>($normalizer, $normalizerRegion)
@@ -204,6 +221,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();
     bool isRagged() { return bool(getBlocks()); }
+    /// Whether scores have products with vectors of relative positions.
+    bool isRelative() { return getRelativeKeys() || getRelativeQueries(); }
     /// What has an element for each sentence of the batch in front.
     ::mlir::Value getOfSentences() {
       return isRagged() ? getLengths() : getKey();

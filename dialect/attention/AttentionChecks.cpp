@@ -108,3 +108,38 @@ LogicalResult heddle::verifyTaken(AttentionOp op) {
   }
   return success();
 }
+
+LogicalResult heddle::verifyRelative(AttentionOp op) {
+  if (!op.isRelative())
+    return success();
+  if (!op.getSimilarity().empty())
+    return op.emitOpError("has vectors of relative positions beside a "
+                          "similarity region, which computes the whole score");
+  if (op.isStep())
+    return op.emitOpError("has vectors of relative positions in the step form");
+  if (op.getKeyValueHeads() != int64_t(op.getHeads()))
+    return op.emitOpError("has vectors of relative positions and expects as "
+                          "many kv heads as heads, found ")
+           << op.getKeyValueHeads() << " and " << op.getHeads();
+  auto width = cast<ShapedType>(op.getQuery().getType()).getShape().back();
+  Type first;
+  for (Value table : {op.getRelativeKeys(), op.getRelativeQueries()}) {
+    if (!table)
+      continue;
+    auto type = cast<ShapedType>(table.getType());
+    if (type.getRank() != 2 || type.getDimSize(0) != width ||
+        type.isDynamicDim(1) || type.getDimSize(1) % 2 != 1)
+      return op.emitOpError("expects vectors of relative positions [")
+             << width << ", 2 far + 1], found " << type;
+    if (first && first != type)
+      return op.emitOpError("expects relative keys and queries of one shape, "
+                            "found ")
+             << first << " and " << type;
+    first = type;
+  }
+  if (hasTakenQueries(op) || comeFrom<TakeRowsOp>(op.getKey()) ||
+      hasProjectedKeys(op))
+    return op.emitOpError("has vectors of relative positions, but queries or "
+                          "keys without positions of their own");
+  return success();
+}

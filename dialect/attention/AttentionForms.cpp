@@ -25,6 +25,8 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
     return refuse() << "its keys depend on the target, its queries do not";
   if (key != value || (key && key != 1))
     return refuse() << "only one of its keys and values depends on the target";
+  if (isRelative())
+    return refuse() << "it has vectors of relative positions";
   if (!key)
     return 1;
   std::optional<int64_t> lookahead =
@@ -74,6 +76,10 @@ static AttentionSpec specOf(AttentionOp op, const IRMapping &mapping) {
   spec.value = mapping.lookupOrDefault(op.getValue());
   if (op.getMask())
     spec.mask = mapping.lookupOrDefault(op.getMask());
+  if (op.getRelativeKeys())
+    spec.relativeKeys = mapping.lookupOrDefault(op.getRelativeKeys());
+  if (op.getRelativeQueries())
+    spec.relativeQueries = mapping.lookupOrDefault(op.getRelativeQueries());
   spec.heads = op.getHeads();
   spec.kvHeads = op.getKvHeadsAttr();
   spec.scale = op.getScaleAttr();

@@ -130,8 +130,10 @@ LogicalResult AttentionOp::verifyRegions() {
 }
 
 int64_t heddle::similarityOperations(AttentionOp op, int64_t function) {
+  int64_t products =
+      1 + bool(op.getRelativeKeys()) + bool(op.getRelativeQueries());
   if (op.getSimilarity().empty())
-    return 2 * op.getKeyWidth();
+    return 2 * products * op.getKeyWidth();
   auto elements = [](Value value) -> int64_t {
     auto vector = dyn_cast<VectorType>(value.getType());
     return vector ? vector.getNumElements() : 1;

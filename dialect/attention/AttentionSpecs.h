@@ -25,6 +25,8 @@ struct AttentionSpec {
   int64_t pinned = 0;
   /// Of the ragged form, beside positions and sentences.
   mlir::Value blocks, lengths;
+  /// Vectors of relative positions.
+  mlir::Value relativeKeys, relativeQueries;
   /// Null on tensors.
   mlir::Value destination;
   int64_t heads = 0;
@@ -72,8 +74,8 @@ struct QueryScratch {
   /// Of short floats the scores of a row or, of bf16, of a group of keys, which
   /// has memory for the last ones.
   mlir::Value scores, last;
-  /// The keys of a tile as a similarity region reads them, if they are not
-  /// stored so.
+  /// The keys of a tile as a similarity region or products with vectors of
+  /// relative positions read them, if they are not stored so.
   mlir::Value copies;
 };
 
@@ -95,6 +97,8 @@ struct KeyPlaces {
 struct OnlineProbabilitiesSpec {
   QueryScratch scratch;
   mlir::Value keys;
+  /// Vectors of relative positions, of this head.
+  mlir::Value relativeKeys, relativeQueries;
   TileBounds tile;
   /// Keys whose scores stay in registers.
   int64_t tileKeys = 0;

@@ -1,5 +1,4 @@
-//===- LinearAttention.td - Attention by sums over keys -------*- tablegen
-//-*-===//
+//===- LinearAttention.td - Attention by sums over keys -------*- tablegen -*-===//
 //
 // A score that is a product of features, phi(q) . phi(k), lets the sum over
 // keys stand in front of the query: no pair of positions is ever looked at. One

@@ -129,9 +129,10 @@ void OnlineProbabilitiesOp::build(OpBuilder &builder, OperationState &state,
         tile.begin, tile.end, tile.fullBegin, tile.fullEnd, spec.mask,
         spec.batch, spec.head, spec.first, places.origin, places.history,
         places.cacheRows, places.list, spec.fetched, spec.remainder,
-        scratch.scores, scratch.last, scratch.copies, scratch.probabilities,
-        scratch.sums, scratch.state, APFloat(spec.factor), APFloat(spec.scale),
-        spec.tileKeys, places.pinned, spec.stride, spec.normalizer);
+        scratch.scores, scratch.last, scratch.copies, spec.relativeKeys,
+        spec.relativeQueries, scratch.probabilities, scratch.sums,
+        scratch.state, APFloat(spec.factor), APFloat(spec.scale), spec.tileKeys,
+        places.pinned, spec.stride, spec.normalizer);
 }
 
 void OnlineUpdateOp::build(OpBuilder &builder, OperationState &state,
@@ -237,9 +238,9 @@ static LogicalResult verifyGroups(OnlineProbabilitiesOp op) {
     return op.emitOpError("expects scores and last keys together");
   if (!op.getScores())
     return success();
-  if (!op.getSimilarity().empty())
+  if (op.readsF32())
     return op.emitOpError("expects no scores by tiles beside a similarity "
-                          "region");
+                          "region or relative keys");
   ArrayRef<int64_t> scores = memrefType(op.getScores()).getShape();
   int64_t width = widthOf(op.getKeys());
   if (scores != ArrayRef<int64_t>{kKeyGroup, columnsOf(op.getQueries())} ||
@@ -257,23 +258,47 @@ static LogicalResult verifyGroups(OnlineProbabilitiesOp op) {
   return success();
 }
 
-/// Keys as a similarity region reads them.
+/// Keys as f32.
 static LogicalResult verifyCopies(OnlineProbabilitiesOp op) {
   // online_probabilities_c6
   bool isRow = op.getKind() == OnlineKind::Row;
-  bool isCopied =
-      !op.getSimilarity().empty() && (isRow || isOfShortFloats(op.getKeys()));
+  bool isCopied = op.readsF32() && (isRow || isOfShortFloats(op.getKeys()));
   SmallVector<int64_t> expected = {static_cast<int64_t>(op.getTile()),
                                    widthOf(op.getKeys())};
   if (isRow)
     std::swap(expected[0], expected[1]);
   if (isCopied != bool(op.getCopies()))
     return op.emitOpError("expects copies of keys exactly if a similarity "
-                          "region cannot read them in place");
+                          "region or products with relative keys cannot read "
+                          "them in place");
   if (isCopied && memrefType(op.getCopies()).getShape() != ArrayRef(expected))
     return op.emitOpError("expects copies [")
            << expected[0] << ", " << expected[1] << "], found "
            << op.getCopies().getType();
+  return success();
+}
+
+/// Vectors of relative positions of one head.
+static LogicalResult verifyVectors(OnlineProbabilitiesOp op) {
+  // online_probabilities_c9
+  if (!op.isRelative())
+    return success();
+  if (op.getKind() == OnlineKind::Row || op.getRemainder() ||
+      !op.getSimilarity().empty())
+    return op.emitOpError("expects relative keys and queries for a block, of "
+                          "all positions and without a similarity region");
+  ArrayRef<int64_t> first;
+  for (Value table : {op.getRelativeKeys(), op.getRelativeQueries()}) {
+    if (!table)
+      continue;
+    ArrayRef<int64_t> shape = memrefType(table).getShape();
+    if (shape[0] != widthOf(op.getKeys()) || ShapedType::isDynamic(shape[1]) ||
+        shape[1] % 2 != 1 || (!first.empty() && first != shape))
+      return op.emitOpError("expects relative keys and queries [")
+             << widthOf(op.getKeys()) << ", 2 far + 1], found "
+             << table.getType();
+    first = shape;
+  }
   return success();
 }
 
@@ -294,12 +319,11 @@ LogicalResult OnlineProbabilitiesOp::verify() {
     return emitOpError(
         "expects a normalizer region exactly if the normalizer is 'region'");
   // online_probabilities_c3
-  if (hasSimilarity && isOfShortFloats(getQueries()))
-    return emitOpError("expects queries of f32 before a similarity region, "
-                       "found ")
+  if (readsF32() && isOfShortFloats(getQueries()))
+    return emitOpError("expects queries of f32 before a similarity region or "
+                       "relative keys, found ")
            << getQueries().getType();
-  if ((!hasSimilarity &&
-       failed(verifyElements(*this, getKeys(), getQueries()))) ||
+  if ((!readsF32() && failed(verifyElements(*this, getKeys(), getQueries()))) ||
       failed(verifyPairs(*this, getQueries())) ||
       failed(verifyPairs(*this, getProbabilities())))
     return failure();
@@ -330,6 +354,7 @@ LogicalResult OnlineProbabilitiesOp::verify() {
   if (getHistory() && getRemainder())
     return emitOpError("expects no history of a remainder's positions");
   if (failed(verifyHistory(*this)) || failed(verifyCopies(*this)) ||
+      failed(verifyVectors(*this)) ||
       failed(verifyState(*this, getState(), getQueries())))
     return failure();
   return verifyMaskOperands(*this);

@@ -46,6 +46,8 @@ def Transformer_Columns : MemRefRankOf<[F32, BF16, F16], [1, 2, 3]>;
 def Transformer_State : MemRefRankOf<[F32], [2]>;
 /// Keys of a tile.
 def Transformer_Copies : MemRefRankOf<[F32], [2]>;
+/// Vectors of relative positions of one head.
+def Transformer_RelativeVectors : MemRefRankOf<[F32], [2]>;
 /// [slots, width, keys of a group], and what each slot holds.
 def Transformer_KeyGroups : MemRefRankOf<[BF16], [3]>;
 def Transformer_Slots : MemRefRankOf<[Index], [2]>;
@@ -221,15 +223,16 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
 
         s_j = score(scale k_j . q),  w_j = 2^((s_j - offset) factor - shift)
 
-    A `similarity` region replaces k_j . q by its own function of q and k_j. The
-    reference point factor offset + shift, which the op keeps in `state` beside the
-    total of the probabilities, is close to the largest factor s so far and is the same
-    for all keys of a query. It moves only if factor s exceeds it by 8, so that
-    probabilities stay below 2^9; sums and total are then rescaled. Either shift or
-    offset is 0, so that large scores lose no precision. Each query moves its own
-    reference point, at tiles of `tile` keys counted from key 0: values of other queries
-    do not change its bits. Normalizers other than softmax have no maximum: w_j = s_j,
-    or the result of the normalizer's region.
+    A `similarity` region replaces k_j . q by its own function of q and k_j. With
+    `relative_keys` a or `relative_queries` b, [width, 2 far + 1] of the head, it is
+    k_j . q + q . a_r + k_j . b_r, see `attention`. The reference point factor offset +
+    shift, which the op keeps in `state` beside the total of the probabilities, is close
+    to the largest factor s so far and is the same for all keys of a query. It moves
+    only if factor s exceeds it by 8, so that probabilities stay below 2^9; sums and
+    total are then rescaled. Either shift or offset is 0, so that large scores lose no
+    precision. Each query moves its own reference point, at tiles of `tile` keys counted
+    from key 0: values of other queries do not change its bits. Normalizers other than
+    softmax have no maximum: w_j = s_j, or the result of the normalizer's region.
 
     Probabilities of short floats are rounded before they are added to the total. With
     f16, probabilities of normalizers other than softmax are f32. Shifts of short floats
@@ -256,9 +259,9 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
     While the keys of a list are scored, the same rows of `fetched`, their values, are
     prefetched: the hardware cannot foresee them.
 
-    A similarity region sees f32. Keys of another layout are copied to `copies`, a tile
-    at a time: short floats are widened, and for a single query, whose lanes are keys,
-    each key becomes a column.
+    A similarity region and products with relative keys and queries see f32. Keys of
+    another layout are copied to `copies`, a tile at a time: short floats are widened,
+    and for a single query, whose lanes are keys, each key becomes a column.
 
     ```mlir
     transformer.online.probabilities block %queries, %keys[%j to %end] full %from to %to
@@ -272,18 +275,20 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
       has a row for each key of a tile.
     - (C2) a normalizer region is given exactly if the normalizer is one.
     - (C3) queries, keys and probabilities have one element type, but queries that a
-      similarity region reads, and probabilities beside f16 that are none of softmax,
-      are f32. Tiles of short floats have an even number of keys; with a row of them
-      stand scores [keys of a tile].
+      similarity region or relative keys read, and probabilities beside f16 that are
+      none of softmax, are f32. Tiles of short floats have an even number of keys; with
+      a row of them stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
-      32 one of the tile. Beside a similarity region stands neither.
+      32 one of the tile. Beside a similarity region or relative keys stands neither.
     - (C5) a similarity region is one of attention, for these widths.
-    - (C6) copies stand with a similarity region, for a row and for short floats: [width
+    - (C6) copies stand with what sees f32, for a row and for short floats: [width
       of keys, tile] for a row, [tile, width of keys] for a block.
     - (C7) fetched stands with a list, for a row.
     - (C8) a history and the rows of a cache stand together, for a row and without
       `strided`.
+    - (C9) relative keys and queries have the width of keys and one shape; they stand
+      with a block, without `strided` and without a similarity region.
   }];
   let arguments = (ins Transformer_OnlineKind:$kind,
                        Transformer_Columns:$queries, Transformer_HeadRows:$keys,
@@ -299,6 +304,8 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
                        Optional<Transformer_QuerySums>:$scores,
                        Optional<Transformer_HeadRows>:$last,
                        Optional<Transformer_Copies>:$copies,
+                       Optional<Transformer_RelativeVectors>:$relative_keys,
+                       Optional<Transformer_RelativeVectors>:$relative_queries,
                        Transformer_Columns:$probabilities, Transformer_QuerySums:$sums,
                        Transformer_State:$state, F32Attr:$factor,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
@@ -321,6 +328,8 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
         (`scores` `(` $scores^ `:` type($scores) `)`)?
         (`last` `(` $last^ `:` type($last) `)`)?
         (`copies` `(` $copies^ `:` type($copies) `)`)?
+        (`relative_keys` `(` $relative_keys^ `:` type($relative_keys) `)`)?
+        (`relative_queries` `(` $relative_queries^ `:` type($relative_queries) `)`)?
         `into` $probabilities `,` $sums `,` $state attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
         `` custom<Normalizer>($normalizer, $normalizerRegion)
@@ -333,6 +342,10 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
   let extraClassDeclaration = [{
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();
+    /// Whether scores have products with vectors of relative positions.
+    bool isRelative() { return getRelativeKeys() || getRelativeQueries(); }
+    /// Whether queries and keys are read as f32, whatever type these have.
+    bool readsF32() { return isRelative() || !getSimilarity().empty(); }
   }];
 }
 

@@ -42,8 +42,7 @@ Value Blocks::linear(Value input, const LinearBlock &block) {
   return layers.linear(input, weight, bias);
 }
 
-Value Blocks::norm(Value input, const NormBlock &block) {
-  int64_t width = widthOf(input);
+LayerBuilder::Norm Blocks::normOf(const NormBlock &block, int64_t width) {
   auto vector = [&](StringRef name, StringRef older) {
     std::string usual = block.name + name.str();
     std::string other = block.name + older.str();
@@ -56,7 +55,29 @@ Value Blocks::norm(Value input, const NormBlock &block) {
   Value gamma = vector(".weight", ".gamma"), beta;
   if (block.hasBias)
     beta = vector(".bias", ".beta");
-  return layers.norm({block.kind, gamma, beta, block.epsilon}, input);
+  return {block.kind, gamma, beta, block.epsilon};
+}
+
+Value Blocks::norm(Value input, const NormBlock &block) {
+  return layers.norm(normOf(block, widthOf(input)), input);
+}
+
+Value Blocks::relativeVectors(const RelativeBlock &block) {
+  LayerBuilder::RelativeTable vectors;
+  vectors.rows = table(block.table);
+  if (block.norm) {
+    LayerBuilder::Norm norm = normOf(*block.norm, block.table.width);
+    vectors.gamma = norm.gamma;
+    vectors.beta = norm.beta;
+    vectors.epsilon = norm.epsilon;
+  }
+  const LinearBlock &linear = block.linear;
+  vectors.weight = rowsOf(linear, ".weight", {linear.width, block.table.width});
+  vectors.bias = rowsOf(linear, ".bias", linear.width);
+  vectors.buckets = block.buckets;
+  vectors.most = block.most;
+  vectors.far = block.far;
+  return layers.relativeVectors(vectors);
 }
 
 Value Blocks::attention(Value input, Value memory,
@@ -79,6 +100,8 @@ Value Blocks::attention(Value input, Value memory,
   attention.scale = block.scale;
   attention.cap = block.cap;
   attention.biases = block.biases;
+  attention.relativeKeys = block.relativeKeys;
+  attention.relativeQueries = block.relativeQueries;
   return linear(layers.attention(block.name, attention), block.output);
 }
 

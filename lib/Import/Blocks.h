@@ -52,7 +52,7 @@ struct AttentionBlock {
   mlir::Value rotary = {};
   /// See LayerBuilder::Attention.
   std::optional<float> cap = {};
-  mlir::Value biases = {};
+  mlir::Value biases = {}, relativeKeys = {}, relativeQueries = {};
 };
 
 /// down(activation(up(x))), or with a gate down(activation(up(x)) * gate(x)),
@@ -71,6 +71,15 @@ struct TableBlock {
   int64_t rows, width;
 };
 
+/// Vectors of relative positions: what a linear makes of the rows of a table,
+/// with a norm or without. Numbers are those of `log_buckets` of ParameterOp.
+struct RelativeBlock {
+  TableBlock table;
+  std::optional<NormBlock> norm;
+  LinearBlock linear;
+  int64_t buckets, most, far;
+};
+
 /// Writes blocks. Borrows the builder, whose failures are sticky.
 class Blocks {
 public:
@@ -83,10 +92,12 @@ public:
   mlir::Value attention(mlir::Value input, mlir::Value memory,
                         const AttentionBlock &block);
   mlir::Value ffn(mlir::Value input, const FfnBlock &block);
+  mlir::Value relativeVectors(const RelativeBlock &block);
 
 private:
   mlir::Value rowsOf(const LinearBlock &block, llvm::StringRef part,
                      llvm::ArrayRef<int64_t> shape);
+  LayerBuilder::Norm normOf(const NormBlock &block, int64_t width);
 
   LayerBuilder &layers;
 };

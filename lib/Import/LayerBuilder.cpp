@@ -228,7 +228,8 @@ Value LayerBuilder::derive(const Parameter &parameter, Derivation derivation,
       names.push_back(FlatSymbolRefAttr::get(builder.getContext(), part));
     ParameterOp made = addParameter(parameter, SourceAttr());
     made.setDerivation(derivation);
-    made.setNumbersAttr(builder.getDenseF64ArrayAttr(numbers));
+    if (!numbers.empty())
+      made.setNumbersAttr(builder.getDenseF64ArrayAttr(numbers));
     made.setPartsAttr(builder.getArrayAttr(names));
   }
   return read(parameter);
@@ -255,6 +256,37 @@ Value LayerBuilder::relativeBuckets(const Parameter &table, int64_t buckets,
   spread.symbol = table.symbol + ".distances";
   return derive(spread, Derivation::RelativeBuckets,
                 {double(buckets), double(far)}, table.symbol);
+}
+
+Value LayerBuilder::relativeVectors(const RelativeTable &table) {
+  auto symbolOf = [](Value weight) {
+    return weight.getDefiningOp<WeightOp>().getParameter().str();
+  };
+  auto size = [](Value weight, int64_t axis) {
+    return cast<RankedTensorType>(weight.getType()).getDimSize(axis);
+  };
+  auto madeOf = [&](Value weight, StringRef suffix, int64_t rows,
+                    int64_t columns) {
+    Parameter made;
+    made.name = symbolOf(weight);
+    made.shape = {rows, columns};
+    made.symbol = made.name + suffix.str();
+    return made;
+  };
+  Value rows = table.rows;
+  int64_t count = size(rows, 0), columns = size(table.weight, 1);
+  if (table.gamma)
+    rows =
+        derive(madeOf(rows, ".norms", count, size(rows, 1)),
+               Derivation::RowNorms, double(table.epsilon),
+               {symbolOf(rows), symbolOf(table.gamma), symbolOf(table.beta)});
+  Value products = derive(
+      madeOf(table.weight, ".positions", count, columns), Derivation::Product,
+      {}, {symbolOf(rows), symbolOf(table.weight), symbolOf(table.bias)});
+  return derive(madeOf(table.weight, ".distances", columns, 2 * table.far + 1),
+                Derivation::LogBuckets,
+                {double(table.buckets), double(table.most), double(table.far)},
+                symbolOf(products));
 }
 
 Value LayerBuilder::rotaryFrequencies(double base, int64_t count) {
@@ -380,6 +412,8 @@ Value LayerBuilder::attention(StringRef name, const Attention &attention) {
   spec.key = attention.key;
   spec.value = attention.value;
   spec.mask = attention.mask;
+  spec.relativeKeys = attention.relativeKeys;
+  spec.relativeQueries = attention.relativeQueries;
   spec.heads = attention.heads;
   if (attention.kvHeads != 0)
     spec.kvHeads = builder.getI64IntegerAttr(attention.kvHeads);

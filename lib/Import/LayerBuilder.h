@@ -89,6 +89,20 @@ public:
   mlir::Value relativeBuckets(const Parameter &table, int64_t buckets,
                               int64_t far);
 
+  /// What vectors of relative positions are made of: values are weights.
+  struct RelativeTable {
+    /// [2 s, width], and what normalises its rows; gamma may be null.
+    mlir::Value rows, gamma, beta;
+    float epsilon = 0;
+    /// What they are multiplied by, [width, columns] and [columns].
+    mlir::Value weight, bias;
+    /// Numbers of `log_buckets` of ParameterOp.
+    int64_t buckets = 0, most = 0, far = 0;
+  };
+  /// A vector for each distance, f32 [columns, 2 far + 1]: `log_buckets` of the
+  /// products of a table's rows with a weight.
+  mlir::Value relativeVectors(const RelativeTable &table);
+
   /// Frequencies of rotary positions, f32 [count]: `rotary_frequencies` of
   /// ParameterOp.
   mlir::Value rotaryFrequencies(double base, int64_t count);
@@ -136,6 +150,8 @@ public:
     /// f32 [heads, 2 far + 1], added to scores: at far + key - query, or
     /// at the nearest end.
     mlir::Value biases = {};
+    /// See `attention` of the dialect; null for none.
+    mlir::Value relativeKeys = {}, relativeQueries = {};
   };
   mlir::Value attention(llvm::StringRef name, const Attention &attention);
   mlir::Value causalMask();

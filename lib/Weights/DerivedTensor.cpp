@@ -1,6 +1,7 @@
 //===- DerivedTensor.cpp - Parameters that are made of others -------------===//
 //
-// One case for each row of the table of ParameterOp, each operation in f32.
+// One case for each row of the table of ParameterOp, each operation in f32 but
+// the sums of norms and products.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +32,12 @@ static void forEachElement(const StoredTensor &tensor, const Use &use) {
       for (uint64_t c = 0; c < columns; ++c)
         use(first + r, c, block[r * columns + c]);
   }
+}
+
+static std::vector<float> valuesOf(const StoredTensor &tensor) {
+  std::vector<float> values(tensor.getRows() * tensor.getColumns());
+  tensor.decodeRows(0, tensor.getRows(), values);
+  return values;
 }
 
 /// max |x| / 127 along the other axis, of zeros 1; what is no number stays.
@@ -99,14 +106,80 @@ static StoredTensor spreadBuckets(const StoredTensor &table, int64_t buckets,
                                   int64_t far) {
   int64_t heads = int64_t(table.getColumns());
   int64_t columns = 2 * far + 1;
-  std::vector<float> biases(table.getRows() * uint64_t(heads)),
-      values(size_t(heads * columns));
-  table.decodeRows(0, table.getRows(), biases);
+  std::vector<float> biases = valuesOf(table), values(size_t(heads * columns));
   for (int64_t head = 0; head < heads; ++head)
     for (int64_t column = 0; column < columns; ++column)
       values[size_t(head * columns + column)] =
           biases[size_t(bucketOf(column - far, buckets, far) * heads + head)];
   return StoredTensor::fromValues(std::move(values), uint64_t(heads));
+}
+
+/// The layer norm of each row.
+static StoredTensor normalizeRows(ArrayRef<StoredTensor> parts,
+                                  double epsilon) {
+  uint64_t rows = parts[0].getRows(), width = parts[0].getColumns();
+  std::vector<float> values = valuesOf(parts[0]), gamma = valuesOf(parts[1]),
+                     beta = valuesOf(parts[2]);
+  for (uint64_t r = 0; r < rows; ++r) {
+    MutableArrayRef<float> row =
+        MutableArrayRef(values).slice(r * width, width);
+    double sum = 0, squares = 0;
+    for (float value : row)
+      sum += double(value);
+    double mean = sum / double(width);
+    for (float value : row)
+      squares += (double(value) - mean) * (double(value) - mean);
+    double scale = 1 / std::sqrt(squares / double(width) + epsilon);
+    for (auto [value, factor, bias] : zip_equal(row, gamma, beta))
+      value =
+          float((double(value) - mean) * scale * double(factor) + double(bias));
+  }
+  return StoredTensor::fromValues(std::move(values), rows);
+}
+
+/// x w + b.
+static StoredTensor multiply(ArrayRef<StoredTensor> parts) {
+  uint64_t rows = parts[0].getRows(), depth = parts[0].getColumns(),
+           columns = parts[1].getColumns();
+  std::vector<float> x = valuesOf(parts[0]), w = valuesOf(parts[1]),
+                     b = valuesOf(parts[2]), values;
+  values.reserve(rows * columns);
+  std::vector<double> sums;
+  for (uint64_t r = 0; r < rows; ++r) {
+    sums.assign(b.begin(), b.end());
+    for (uint64_t k = 0; k < depth; ++k)
+      for (uint64_t c = 0; c < columns; ++c)
+        sums[c] += double(x[r * depth + k]) * double(w[k * columns + c]);
+    values.insert(values.end(), sums.begin(), sums.end());
+  }
+  return StoredTensor::fromValues(std::move(values), rows);
+}
+
+/// DeBERTa-v2's bucket of a distance, see ParameterOp.
+static int64_t logBucketOf(int64_t distance, int64_t buckets, int64_t most) {
+  int64_t middle = buckets / 2, away = std::abs(distance);
+  if (buckets == 0 || away <= middle)
+    return distance;
+  float ratio = std::log(float(away) / float(middle)) /
+                std::log(float(double(most - 1) / double(middle)));
+  auto bucket = int64_t(std::ceil(ratio * float(middle - 1))) + middle;
+  return distance < 0 ? -bucket : bucket;
+}
+
+/// A column for each distance from -far to far: the row of its bucket.
+static StoredTensor spreadLogBuckets(const StoredTensor &table,
+                                     ArrayRef<double> numbers) {
+  auto rows = int64_t(table.getRows()), width = int64_t(table.getColumns());
+  auto far = int64_t(numbers[2]), columns = 2 * far + 1;
+  std::vector<float> vectors = valuesOf(table), values(size_t(width * columns));
+  for (int64_t column = 0; column < columns; ++column) {
+    int64_t bucket =
+        logBucketOf(column - far, int64_t(numbers[0]), int64_t(numbers[1]));
+    int64_t row = std::clamp<int64_t>(bucket + rows / 2, 0, rows - 1);
+    for (int64_t k = 0; k < width; ++k)
+      values[size_t(k * columns + column)] = vectors[size_t(row * width + k)];
+  }
+  return StoredTensor::fromValues(std::move(values), uint64_t(width));
 }
 
 /// One for each pair of elements, see ParameterOp.
@@ -154,6 +227,12 @@ StoredTensor deriveTensor(ParameterOp parameter,
                          int64_t((*parameter.getNumbers())[1]));
   case Derivation::RotaryFrequencies:
     break; // Above: of no parts.
+  case Derivation::RowNorms:
+    return normalizeRows(parts, parameter.getNumbers()->front());
+  case Derivation::Product:
+    return multiply(parts);
+  case Derivation::LogBuckets:
+    return spreadLogBuckets(matrix, *parameter.getNumbers());
   case Derivation::One:
     return StoredTensor::fromValues({1.0f});
   case Derivation::Multiplier:

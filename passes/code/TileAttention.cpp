@@ -77,12 +77,13 @@ class AttentionTiler {
 public:
   AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa);
 
+  /// Whether some queries are taken one by one in the full form, too.
+  bool hasLists() const;
   void tileFull();
   void tileRagged();
   void tileStep();
 
 private:
-  bool hasLists() const;
   bool hasTiles() const;
   Value keyHead(Value head);
   Value headNumber(Value batch, Value head);
@@ -98,6 +99,7 @@ private:
   bool mayCopyValues() const;
   Value rowsOf(Value memref, const Sentence &sentence, Value head,
                int64_t width);
+  Value relativeRowsOf(Value table, Value head);
   HeadView viewOf(const Group &group, const Sentence &sentence, Value head,
                   Value values);
   void tileBlocks(const AllBlocks &all,
@@ -128,7 +130,8 @@ AttentionTiler::AttentionTiler(AttentionOp op, OpBuilder &builder,
     : op(op), loops(builder, op.getLoc(), isa), tiles(op, loops) {
   for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
     MaskParts parts = splitMask(builder, heads.mask);
-    bool isWhole = op.getPositions() || !parts.lists.empty() || !parts.tiled;
+    bool isWhole = op.getPositions() || op.isRelative() ||
+                   !parts.lists.empty() || !parts.tiled;
     int64_t stride =
         isWhole ? 1 : parts.tiled.getDefiningOp<MaskOpInterface>().stride();
     groups.push_back({heads.heads, parts, stride, remainders});
@@ -257,6 +260,16 @@ Value AttentionTiler::rowsOf(Value memref, const Sentence &sentence, Value head,
   return someRows(loops, all, sentence.start, sentence.length);
 }
 
+/// The rows of a head, [width, 2 far + 1], of vectors of relative positions;
+/// null for none.
+Value AttentionTiler::relativeRowsOf(Value table, Value head) {
+  if (!table)
+    return {};
+  int64_t width = op.getKeyWidth();
+  return someRows(loops, table, loops.mul(head, width),
+                  loops.builder.getIndexAttr(width));
+}
+
 HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
                                 Value head, Value values) {
   HeadView view;
@@ -265,6 +278,8 @@ HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
   view.queries = rowsOf(op.getQuery(), sentence, head, op.getQueryWidth());
   view.keys = rowsOf(op.getKey(), sentence, keyHead(head), op.getKeyWidth());
   view.values = values;
+  view.relativeKeys = relativeRowsOf(op.getRelativeKeys(), head);
+  view.relativeQueries = relativeRowsOf(op.getRelativeQueries(), head);
   view.result = rowsOf(op.getDestination(), sentence, head, op.getValueWidth());
   view.parts = &group.parts;
   view.keyBegin = loops.index(0);
@@ -541,6 +556,9 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
     for (AttentionOp op : ops) {
       OpBuilder builder(op);
       AttentionTiler tiler(op, builder, *level);
+      // Vectors of relative positions are loaded for blocks alone.
+      if (op.isRelative() && tiler.hasLists())
+        continue;
       if (op.isRagged())
         tiler.tileRagged();
       else

@@ -67,7 +67,7 @@ func.func @attention_c2_history(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: 
 
 func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
   // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
-  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return
 }
 
@@ -165,7 +165,7 @@ func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -173,7 +173,7 @@ func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
@@ -486,7 +486,7 @@ func.func @attention_c1_ragged(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows
 
 func.func @attention_c2_ragged_without_positions(%q: tensor<?x?x8xf32>, %k: tensor<?x8xf32>, %rows: tensor<?xi32>) {
   // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
-  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -504,5 +504,58 @@ func.func @attention_c15_ragged(%q: tensor<?x8xf32>, %rows: tensor<?xi32>, %two:
   %m = transformer.mask.padding %three : tensor<3xi32>
   // expected-error @below {{expects an element for each sentence of 'tensor<2xi32>', found 'tensor<3xi32>'}}
   %y = transformer.attention %q, %q, %q mask(%m) at %rows of %rows ragged(%rows, %two) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !transformer.mask, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<2xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17_step(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %a: tensor<8x9xf32>, %r: tensor<?xi32>) {
+  // expected-error @below {{has vectors of relative positions in the step form}}
+  %y = transformer.attention %q, %k, %k at %r of %r relative_keys(%a) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<8x9xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17_rows(%q: tensor<?x?x8xf32>, %a: tensor<4x9xf32>) {
+  // expected-error @below {{expects vectors of relative positions [8, 2 far + 1], found 'tensor<4x9xf32>'}}
+  %y = transformer.attention %q, %q, %q relative_keys(%a) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<4x9xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17_columns(%q: tensor<?x?x8xf32>, %a: tensor<8x8xf32>) {
+  // expected-error @below {{expects vectors of relative positions [8, 2 far + 1], found 'tensor<8x8xf32>'}}
+  %y = transformer.attention %q, %q, %q relative_queries(%a) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17_shapes(%q: tensor<?x?x8xf32>, %a: tensor<8x9xf32>, %b: tensor<8x7xf32>) {
+  // expected-error @below {{expects relative keys and queries of one shape, found 'tensor<8x9xf32>' and 'tensor<8x7xf32>'}}
+  %y = transformer.attention %q, %q, %q relative_keys(%a) relative_queries(%b) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<8x9xf32>, tensor<8x7xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17_heads(%q: tensor<?x?x8xf32>, %k: tensor<?x?x4xf32>, %a: tensor<8x9xf32>) {
+  // expected-error @below {{has vectors of relative positions and expects as many kv heads as heads, found 1 and 2}}
+  %y = transformer.attention %q, %k, %k relative_keys(%a) {heads = 2 : i64, kv_heads = 1 : i64} : (tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x4xf32>, tensor<8x9xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c17_similarity(%q: tensor<?x?x8xf32>, %a: tensor<8x9xf32>) {
+  // expected-error @below {{has vectors of relative positions beside a similarity region, which computes the whole score}}
+  %y = transformer.attention %q, %q, %q relative_keys(%a) {heads = 2 : i64} similarity {
+  ^bb0(%x: vector<4xf32>, %k: vector<4xf32>):
+    %p = arith.mulf %x, %k : vector<4xf32>
+    %s = vector.reduction <add>, %p : vector<4xf32> into f32
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<8x9xf32>) -> tensor<?x?x8xf32>
   return
 }

@@ -107,3 +107,13 @@ func.func @memrefs(%q: memref<?x8xf32>, %k: memref<?x?x8xf32>, %rows: memref<?xi
   } : (memref<?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x8xf32>) -> ()
   return
 }
+
+// Vectors of relative positions.
+// CHECK-LABEL: @relative
+func.func @relative(%q: tensor<?x?x8xf32>, %p: tensor<?x8xf32>, %a: tensor<8x9xf32>, %rows: tensor<?xi32>) {
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} relative_keys(%[[A:.*]]) relative_queries(%[[A]]) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<8x9xf32>, tensor<8x9xf32>) -> tensor<?x?x8xf32>
+  %0 = transformer.attention %q, %q, %q relative_keys(%a) relative_queries(%a) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<8x9xf32>, tensor<8x9xf32>) -> tensor<?x?x8xf32>
+  // CHECK: ragged(%{{.*}}, %{{.*}}) relative_queries(%[[A]]) {heads = 2 : i64}
+  %1 = transformer.attention %p, %p, %p at %rows of %rows ragged(%rows, %rows) relative_queries(%a) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<8x9xf32>) -> tensor<?x8xf32>
+  return
+}

@@ -67,7 +67,7 @@ func.func @online_probabilities_c1_width(%i: index, %queries: memref<8x32xf32>, 
 
 func.func @online_probabilities_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly if the normalizer is 'region'}}
-  "transformer.online.probabilities"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %probabilities, %sums, %state) <{kind = #transformer<online_kind block>, factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.probabilities"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %probabilities, %sums, %state) <{kind = #transformer<online_kind block>, factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -242,7 +242,7 @@ func.func @online_update_c2_pairs(%i: index, %probabilities: memref<32x32x2xbf16
 // -----
 
 func.func @online_probabilities_c3_queries(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %copies: memref<8x8xf32>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
-  // expected-error @+1 {{expects queries of f32 before a similarity region, found 'memref<4x32x2xbf16>'}}
+  // expected-error @+1 {{expects queries of f32 before a similarity region or relative keys, found 'memref<4x32x2xbf16>'}}
   transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<8x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
@@ -278,7 +278,7 @@ func.func @online_probabilities_c5_widths(%i: index, %queries: memref<?x32xf32>,
 // -----
 
 func.func @online_probabilities_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{expects copies of keys exactly if a similarity region cannot read them in place}}
+  // expected-error @+1 {{expects copies of keys exactly if a similarity region or products with relative keys cannot read them in place}}
   transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
@@ -366,5 +366,29 @@ func.func @online_probabilities_c8_block(%i: index, %history: memref<?xi32>, %qu
 func.func @online_update_c4(%i: index, %history: memref<?xi32>, %probabilities: memref<64x16xf32>, %values: memref<?x8xf32>, %sums: memref<8x16xf32>) {
   // expected-error @+1 {{expects a history for one query only}}
   transformer.online.update block %probabilities, %values[%i to %i] full %i to %i through(%history of %i : memref<?xi32>) into %sums {tile = 8 : i64} : memref<64x16xf32>, memref<?x8xf32>, memref<8x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_probabilities_c9_width(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %a: memref<4x9xf32>) {
+  // expected-error @+1 {{expects relative keys and queries [8, 2 far + 1], found 'memref<4x9xf32>'}}
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i relative_keys(%a : memref<4x9xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_probabilities_c9_columns(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %a: memref<8x8xf32>) {
+  // expected-error @+1 {{expects relative keys and queries [8, 2 far + 1], found 'memref<8x8xf32>'}}
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i relative_keys(%a : memref<8x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_probabilities_c9_strided(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %a: memref<8x9xf32>) {
+  // expected-error @+1 {{expects relative keys and queries for a block, of all positions and without a similarity region}}
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i strided(%i) relative_keys(%a : memref<8x9xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
   return
 }

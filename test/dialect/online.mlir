@@ -130,3 +130,10 @@ func.func @similarity(%queries: memref<7x32xf32>, %keys: memref<?x9xbf16>, %copi
   } : memref<7x32xf32>, memref<?x9xbf16>, memref<128x32x2xbf16>, memref<48x32xf32>, memref<4x32xf32>
   return
 }
+
+// CHECK-LABEL: @relative
+func.func @relative(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %a: memref<8x9xf32, strided<[9, 1], offset: ?>>) {
+  // CHECK: transformer.online.probabilities block {{.*}} relative_keys(%{{.*}} : memref<8x9xf32, strided<[9, 1], offset: ?>>) relative_queries(%{{.*}} : memref<8x9xf32, strided<[9, 1], offset: ?>>) into
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i relative_keys(%a : memref<8x9xf32, strided<[9, 1], offset: ?>>) relative_queries(%a : memref<8x9xf32, strided<[9, 1], offset: ?>>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}

@@ -203,3 +203,121 @@ func.func @weight_c1_undeclared() {
 
 // expected-error @below {{attribute 'type' failed to satisfy constraint: type attribute of ranked tensor of 32-bit float or bfloat16 type or 16-bit float or 8-bit signless integer values}}
 transformer.parameter @parameter_of_four_bits : tensor<1x1x32x8xi4> packed [32]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<6x8xf32>' cannot be the row_norms of its parts}}
+transformer.parameter @parameter_c5_norms_shape : tensor<6x8xf32> row_norms(0.5) of [@x, @g, @g]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<8x6xf32>' cannot be the row_norms of its parts}}
+transformer.parameter @parameter_c5_norms_vector : tensor<8x6xf32> row_norms(0.5) of [@x, @g, @b]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<8x6xf32>' cannot be the row_norms of its parts}}
+transformer.parameter @parameter_c5_norms_numbers : tensor<8x6xf32> row_norms of [@x, @g, @g]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<8x4xf32>' cannot be the product of its parts}}
+transformer.parameter @parameter_c5_product_parts : tensor<8x4xf32> product of [@x, @w]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<8x4xf32>' cannot be the product of its parts}}
+transformer.parameter @parameter_c5_product_depth : tensor<8x4xf32> product of [@w, @w, @b]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<8x4xf32>' cannot be the product of its parts}}
+transformer.parameter @parameter_c5_product_bias : tensor<8x4xf32> product of [@x, @w, @g]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<6x9xf32>' cannot be the log_buckets of its parts}}
+transformer.parameter @parameter_c5_log_buckets_odd : tensor<6x9xf32> log_buckets(4, 16, 4) of [@odd]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<6x9xf32>' cannot be the log_buckets of its parts}}
+transformer.parameter @parameter_c5_log_buckets_one : tensor<6x9xf32> log_buckets(1, 16, 4) of [@x]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<6x9xf32>' cannot be the log_buckets of its parts}}
+transformer.parameter @parameter_c5_log_buckets_most : tensor<6x9xf32> log_buckets(4, 3, 4) of [@x]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<6x8xf32>' cannot be the log_buckets of its parts}}
+transformer.parameter @parameter_c5_log_buckets_far : tensor<6x8xf32> log_buckets(4, 16, 4) of [@x]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @odd : tensor<7x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @g : tensor<6xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<6x9xf32>' cannot be the log_buckets of its parts}}
+transformer.parameter @parameter_c5_log_buckets_numbers : tensor<6x9xf32> log_buckets(4, 16) of [@x]
+
+// -----
+
+transformer.parameter @x : tensor<8x6xf32>
+transformer.parameter @w : tensor<6x4xf32>
+transformer.parameter @b : tensor<4xf32>
+// expected-error @below {{has numbers, which 'product' does not take}}
+transformer.parameter @parameter_c4_product_numbers : tensor<8x4xf32> product(2) of [@x, @w, @b]

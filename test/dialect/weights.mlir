@@ -33,6 +33,20 @@ transformer.parameter @spread : tensor<6x257xf32> relative_buckets(32, 128) of [
 // CHECK: transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
 transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
 
+// CHECK: transformer.parameter @vectors : tensor<8x6xf32>
+transformer.parameter @vectors : tensor<8x6xf32>
+transformer.parameter @gain : tensor<6xf32>
+transformer.parameter @projection : tensor<6x4xf32>
+transformer.parameter @offset : tensor<4xf32>
+// CHECK: transformer.parameter @norms : tensor<8x6xf32> row_norms(2.500000e-01) of [@vectors, @gain, @gain]
+transformer.parameter @norms : tensor<8x6xf32> row_norms(0.25) of [@vectors, @gain, @gain]
+// CHECK: transformer.parameter @projected : tensor<8x4xf32> product of [@norms, @projection, @offset]
+transformer.parameter @projected : tensor<8x4xf32> product of [@norms, @projection, @offset]
+// CHECK: transformer.parameter @far : tensor<4x41xf32> log_buckets(4, 16, 20) of [@projected]
+transformer.parameter @far : tensor<4x41xf32> log_buckets(4, 16, 20) of [@projected]
+// CHECK: transformer.parameter @near : tensor<4x9xf32> log_buckets(0, 4, 4) of [@projected]
+transformer.parameter @near : tensor<4x9xf32> log_buckets(0, 4, 4) of [@projected]
+
 // CHECK: transformer.parameter @turns : tensor<32xf32> rotary_frequencies(160000)
 transformer.parameter @turns : tensor<32xf32> rotary_frequencies(160000)
 // CHECK: transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.500000e+00) placed at 64

@@ -259,7 +259,64 @@ def make_modernbert_biases(folder):
     return TEXTS + LONG
 
 
+DEBERTA = COMMON | {
+    "architectures": ["DebertaV2Model"],
+    "attention_probs_dropout_prob": 0.1,
+    "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1,
+    "hidden_size": 32,
+    "initializer_range": 0.02,
+    "intermediate_size": 64,
+    "layer_norm_eps": 1e-7,
+    "legacy": True,
+    "max_position_embeddings": 128,
+    "max_relative_positions": -1,
+    "model_type": "deberta-v2",
+    "norm_rel_ebd": "layer_norm",
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "pad_token_id": 0,
+    "pooler_dropout": 0,
+    "pooler_hidden_act": "gelu",
+    "pos_att_type": "p2c|c2p",
+    "position_biased_input": False,
+    "position_buckets": 16,
+    "relative_attention": True,
+    "share_att_key": True,
+    "type_vocab_size": 0,
+}
+LETTERS = {"model_max_length": 128, "tokenizer_class": "BertTokenizer"}
+
+
+def make_deberta(folder):
+    """As v3: no positions but buckets of distances, of which texts reach the last."""
+    write_model(folder, DEBERTA, seed=33)
+    write_words(folder, BERT_PIECES, BRACKETS | LETTERS)
+    return TEXTS + LONG
+
+
+def make_deberta_own(folder):
+    """Own projections of distances up to 6, positions, types and narrow tables."""
+    more = {"embedding_size": 12, "max_relative_positions": 6, "norm_rel_ebd": "none"}
+    more |= {"pos_att_type": ["c2p", "p2c"], "position_biased_input": True}
+    more |= {"position_buckets": -1, "share_att_key": False, "type_vocab_size": 2}
+    write_model(folder, DEBERTA | more, seed=34)
+    link(folder, "vocab.txt", "tokenizer_config.json", to="../deberta")
+    return TEXTS + LONG
+
+
+def make_deberta_keys(folder):
+    """Products of queries alone; scores are divided by the root of twice a head."""
+    more = {"num_hidden_layers": 1, "pos_att_type": "c2p", "share_att_key": False}
+    write_model(folder, DEBERTA | more, seed=35)
+    link(folder, "vocab.txt", "tokenizer_config.json", to="../deberta")
+    return TEXTS + LONG
+
+
 LAYERS = (0, 1, -2, -1)
+
+
+LAYERED = (make_roberta, make_distilbert, make_albert, make_modernbert, make_deberta)
 
 
 def write_layers(folder, texts):
@@ -297,11 +354,14 @@ def main():
         make_electra_wide,
         make_modernbert,
         make_modernbert_biases,
+        make_deberta,
+        make_deberta_own,
+        make_deberta_keys,
     ):
         folder = root / write.__name__.removeprefix("make_").replace("_", "-")
         texts = write(folder)
         make(folder, texts, {"mean": {}})
-        if write in (make_roberta, make_distilbert, make_albert, make_modernbert):
+        if write in LAYERED:
             write_layers(folder, texts)
 
 

@@ -19,7 +19,7 @@ import shutil
 import torch
 import transformers
 from make_embed_goldens import BERT, MPNET, draw, link, write_json
-from make_encoder_goldens import ALBERT, COMMON, MODERN, ROBERTA
+from make_encoder_goldens import ALBERT, COMMON, DEBERTA, MODERN, ROBERTA
 from transformers.utils import logging
 
 SMALL = {
@@ -56,6 +56,11 @@ FAMILIES = {
         | SMALL
         | {"classifier_activation": "silu", "max_position_embeddings": 128},
         "encoders/modernbert",
+        "[MASK]",
+    ),
+    "deberta": (
+        DEBERTA | SMALL | {"pooler_hidden_act": "tanh"},
+        "encoders/deberta",
         "[MASK]",
     ),
 }

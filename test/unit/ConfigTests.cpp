@@ -372,8 +372,9 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   refuses("decoder_layers", "null", "1 to 256");
   refuses("max_position_embeddings", "null", "1 to 1048576");
   refuses("model_type", R"("t5")",
-          "albert, bart, bert, distilbert, electra, led, mbart, mpnet, marian, "
-          "modernbert, pegasus, roberta, xlm-roberta, camembert");
+          "albert, bart, bert, deberta-v2, distilbert, electra, led, mbart, "
+          "mpnet, marian, modernbert, pegasus, roberta, xlm-roberta, "
+          "camembert");
   EXPECT_EQ(saysOf(R"(, "activation_function": null)").substr(0, 56),
             "'c' has 'activation_function' with the value null (suppo");
   EXPECT_EQ(generationOf("", R"("eos_token_id": 3)"),

@@ -154,12 +154,40 @@ Value QueryLoops::adjust(Value similarity, Value j) {
                        loops.toI32(position), loops.toI32(j)});
 }
 
+/// The products of the query and of key j with the vectors of their relative
+/// position.
+Value QueryLoops::relativeProducts(ValueRange key, Value j) {
+  Value tables[] = {op.getRelativeKeys(), op.getRelativeQueries()};
+  Value any = tables[0] ? tables[0] : tables[1];
+  int64_t far = cast<MemRefType>(any.getType()).getDimSize(1) / 2;
+  Value column = loops.sub(loops.add(position, far), j);
+  column = loops.max(column, loops.index(0));
+  column = loops.min(column, loops.index(2 * far));
+  return loops.fold(
+      loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
+      [&](Value d, Value sum) {
+        auto addProduct = [&](Value table, Value factor) {
+          Value vector = loops.load(table, {loops.add(queryOffset, d), column});
+          sum = loops.add(sum, loops.mul(factor, vector));
+        };
+        if (tables[0])
+          addProduct(tables[0], loadQuery(d));
+        if (tables[1])
+          addProduct(tables[1],
+                     widen(loops.load(op.getKey(),
+                                      append(key, loops.add(keyOffset, d)))));
+        return sum;
+      });
+}
+
 Value QueryLoops::scoreOf(Value product, Value j) {
   return adjust(loops.mul(product, loops.f32(op.getEffectiveScale())), j);
 }
 
 Value QueryLoops::score(Value j) {
   SmallVector<Value> place = keyAt(j);
+  if (op.isRelative())
+    return scoreOf(loops.add(multiply(place), relativeProducts(place, j)), j);
   if (op.getSimilarity().empty())
     return scoreOf(multiply(place), j);
   Value q =

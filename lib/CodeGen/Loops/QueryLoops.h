@@ -76,6 +76,7 @@ private:
   void locate();
   mlir::Value slotOf(mlir::Value j);
   mlir::Value adjust(mlir::Value similarity, mlir::Value j);
+  mlir::Value relativeProducts(mlir::ValueRange key, mlir::Value j);
   mlir::Value vectorAt(mlir::Value memref, mlir::ValueRange at, int64_t width);
 
   /// Where the query stands: its sentence and position; and the row of keys

@@ -179,7 +179,7 @@ Value EncoderImport::norm(Value input, StringRef name) {
 }
 
 Value EncoderImport::addLayer(Value input, int64_t number, Value mask,
-                              Value biases) {
+                              AdaptAttention adapt) {
   Blocks blocks = getBlocks();
   const EncoderNames &names = family.names;
   auto of = [&](const std::string &part) {
@@ -192,7 +192,8 @@ Value EncoderImport::addLayer(Value input, int64_t number, Value mask,
                            wide(names.key),    wide(names.value),
                            wide(names.output), config.heads};
   attention.mask = mask;
-  attention.biases = biases;
+  if (adapt)
+    adapt(attention, number);
   FfnBlock ffn{
       {of(names.up), config.ffnWidth}, wide(names.down), config.activation};
   auto join = [&](Value output, Value input, const std::string &norm) {
@@ -203,10 +204,11 @@ Value EncoderImport::addLayer(Value input, int64_t number, Value mask,
   return join(blocks.ffn(x, ffn), x, names.ffnNorm);
 }
 
-Value EncoderImport::addLayers(Value input, Value lengths, Value biases) {
+Value EncoderImport::addLayers(Value input, Value lengths,
+                               AdaptAttention adapt) {
   Value mask = layers->paddingMask(lengths);
   for (int64_t number = 0; number < config.usedDepth; ++number)
-    input = addLayer(input, number, mask, biases);
+    input = addLayer(input, number, mask, adapt);
   return input;
 }
 
@@ -225,6 +227,7 @@ static bool isUsuallyUnread(StringRef tensor) {
                                      "pre_classifier.",
                                      "vocab_",
                                      "generator_lm_head.",
+                                     "embeddings.position_embeddings",
                                      "embeddings.position_ids"};
   return any_of(heads, [&](StringRef head) { return tensor.contains(head); });
 }
@@ -258,9 +261,13 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   Expected<EmbedModules> embed = readEmbedModules(folder, config.width);
   if (!embed)
     return embed.takeError();
+  // Pipelines of transformers ask the tokenizer alone how long a text may be.
+  std::optional<int64_t> mostOfHeads = embed->maxTokens;
   embed->limitTokens(config.positionRows);
-  HeadInputs inputs = {config.width,     config.tableWidth, config.vocabulary,
-                       embed->maxTokens, tokenizer.mask,    tokenizer.padsLeft};
+  if (family.limitsTexts)
+    mostOfHeads = embed->maxTokens;
+  HeadInputs inputs = {config.width, config.tableWidth, config.vocabulary,
+                       mostOfHeads,  tokenizer.mask,    tokenizer.padsLeft};
   if (embed->logarithms > 0) {
     if (Error error = addSparseEmbed(*embed, inputs))
       return std::move(error);
@@ -291,7 +298,8 @@ Expected<ImportedModel> EncoderImport::finish(Value output) {
   layers->endFunction(output);
   SourceAttributes source;
   source.vocabulary = config.vocabulary;
-  source.positions = config.positions;
+  if (family.limitsTexts)
+    source.positions = config.positions;
   if (config.types > 0)
     source.types = config.types;
   source.pad = family.pad;
@@ -347,8 +355,7 @@ Expected<ImportedModel> importEncoder(HuggingFaceFolder &folder,
     return import.takeError();
   EncoderImport::Inputs inputs = (*import)->beginEncode();
   Value x = (*import)->addEmbeddings(inputs);
-  return (*import)->finish(
-      (*import)->addLayers(x, inputs.lengths, /*biases=*/Value()));
+  return (*import)->finish((*import)->addLayers(x, inputs.lengths));
 }
 
 } // namespace heddle

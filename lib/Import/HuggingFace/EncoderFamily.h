@@ -78,6 +78,8 @@ struct EncoderFamily {
   /// The token whose positions are none, if positions are counted from ids; as
   /// many rows of their table and one more are of no use then.
   std::optional<int64_t> pad;
+  /// Whether no text has more tokens than the table of positions has rows.
+  bool limitsTexts = true;
   /// Layers for each that `fields.depth` counts.
   int64_t layersPerStep = 1;
   /// The heads of its classes.
@@ -128,9 +130,12 @@ public:
   /// Rows of a table of the bare model: one for each id.
   mlir::Value lookUp(mlir::Value ids, llvm::StringRef table, int64_t rows);
   mlir::Value norm(mlir::Value input, llvm::StringRef name);
-  /// All layers over an input; `biases` of scores may be null.
+  /// What a family adds to the attention of a layer.
+  using AdaptAttention =
+      llvm::function_ref<void(AttentionBlock &block, int64_t layer)>;
+  /// All layers over an input; `adapt` may be null.
   mlir::Value addLayers(mlir::Value input, mlir::Value lengths,
-                        mlir::Value biases);
+                        AdaptAttention adapt = nullptr);
   /// Ends @encode with the last hidden states, writes the tasks and gives the
   /// model away.
   llvm::Expected<ImportedModel> finish(mlir::Value output);
@@ -146,7 +151,7 @@ private:
                              const HeadInputs &inputs);
   llvm::Expected<EmbedModules> addTasks(const ImportedTokenizer &tokenizer);
   mlir::Value addLayer(mlir::Value input, int64_t number, mlir::Value mask,
-                       mlir::Value biases);
+                       AdaptAttention adapt);
 
   HuggingFaceFolder &folder;
   const EncoderFamily &family;

@@ -65,13 +65,7 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
         lanes.add(lanes.mul(offset, loops.toI32(loops.size(table, at.size()))),
                   loops.toI32(element));
   SmallVector<Value> origin(at.size() + (element ? 1 : 0), loops.index(0));
-  Value all = arith::ConstantOp::create(
-      builder, loops.loc,
-      DenseElementsAttr::get(VectorType::get(width, builder.getI1Type()),
-                             true));
-  return vector::GatherOp::create(builder, loops.loc, loops.vectorType(width),
-                                  table, origin, offset, all,
-                                  loops.f32(0, width));
+  return loops.gather(table, origin, offset);
 }
 
 /// The functions that have vector code of their own; null for others.

@@ -14,6 +14,7 @@
 #include "lib/Kernels/Attention/OnlineBlockAmx.h"
 #include "lib/Kernels/Attention/OnlineState.h"
 #include "lib/Kernels/Attention/PairRegion.h"
+#include "lib/Kernels/Attention/RelativeVectors.h"
 #include "lib/Kernels/Math/VectorMath.h"
 #include "lib/Kernels/Rows/RoundKernel.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
@@ -34,14 +35,13 @@ public:
                      const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         product(loops,
-                cast<MemRefType>(op.getKeys().getType()).getElementType()),
+                elementOf(op.readsF32() ? op.getQueries() : op.getKeys())),
         weighting(loops, elementOf(op.getProbabilities())),
         group(weighting.group()), math(builder, op.getLoc(), isa),
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
         rule{op.getFactor().convertToDouble(), /*hasWholeShifts=*/group > 1},
-        queries(op.getSimilarity().empty() ? product.flatten(op.getQueries())
-                                           : op.getQueries()),
+        queries(product.flatten(op.getQueries())),
         probabilities(weighting.flatten(op.getProbabilities())) {}
 
   void build();
@@ -55,7 +55,9 @@ private:
 
   Value positionOf(Value number);
   void bindRegions();
+  Value rowOfKey(Value key, Value number);
   SmallVector<Value> dotProducts(Value key);
+  SmallVector<Value> sumProducts(ArrayRef<Value> rows);
   void copyKeys(Value key);
   SmallVector<Value> similarities(Value key);
   SmallVector<Value> scores(Value key);
@@ -87,6 +89,9 @@ private:
   ExponentRule rule;
   /// In words of the steps that read them.
   Value queries, probabilities;
+  /// The keys whose scores are computed: the op's or, from the beginning of a
+  /// tile on, copies.
+  Value keys;
   Value keyCount, batch, head;
   /// The keys of the tile that belong to all queries.
   Value fullBegin, fullEnd;
@@ -95,6 +100,7 @@ private:
   /// The regions for each vector of queries, as far as those alone decide.
   SmallVector<LaneRegion> scoreRegions;
   std::optional<PairRegion> similarity;
+  std::optional<RelativeVectors> relative;
 };
 } // namespace
 
@@ -154,14 +160,29 @@ void BlockProbabilities::bindRegions() {
   }
 }
 
-/// k_j . q for the keys of a tile, summed along the width. Rows behind the last
-/// key repeat it.
+/// The row of `keys` that has key `number` of a tile. Those behind the last key
+/// repeat it.
+Value BlockProbabilities::rowOfKey(Value key, Value number) {
+  if (op.getCopies())
+    return number;
+  return loops.min(loops.add(key, number), loops.add(keyCount, -1));
+}
+
+/// k_j . q for the keys of a tile, and their products with vectors of relative
+/// positions.
 SmallVector<Value> BlockProbabilities::dotProducts(Value key) {
-  int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
+  if (op.getCopies())
+    copyKeys(key);
   SmallVector<Value> rows;
-  Value last = loops.add(keyCount, -1);
   for (int64_t k = 0; k < tile; ++k)
-    rows.push_back(loops.min(loops.add(key, k), last));
+    rows.push_back(rowOfKey(key, loops.index(k)));
+  return relative ? relative->ofTile(key, [&] { return sumProducts(rows); })
+                  : sumProducts(rows);
+}
+
+/// All products of the tile's pairs, summed along the width.
+SmallVector<Value> BlockProbabilities::sumProducts(ArrayRef<Value> rows) {
+  int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
   SmallVector<Value> sums(tile * vectors, loops.f32(0, lanes));
   // Narrow heads do little between the ends of a loop.
   int64_t steps = width / product.group();
@@ -199,16 +220,11 @@ void BlockProbabilities::copyKeys(Value key) {
 SmallVector<Value> BlockProbabilities::similarities(Value key) {
   if (op.getCopies())
     copyKeys(key);
-  Value last = loops.add(keyCount, -1);
   int64_t together = similarity->keysTogether(tile);
   auto some = [&](Value first) {
     SmallVector<Value> rows;
-    for (int64_t k = 0; k < together; ++k) {
-      Value number = loops.add(first, k);
-      rows.push_back(op.getCopies() ? number
-                                    : loops.min(loops.add(key, number), last));
-    }
-    Value keys = op.getCopies() ? op.getCopies() : op.getKeys();
+    for (int64_t k = 0; k < together; ++k)
+      rows.push_back(rowOfKey(key, loops.add(first, k)));
     return similarity->scores(together, [&](int64_t k, Value d) {
       return loops.load(keys, {rows[k], d});
     });
@@ -260,12 +276,16 @@ void BlockProbabilities::addProducts(Value step, ArrayRef<Value> rows,
   for (int64_t v = 0; v < vectors; ++v)
     factors.push_back(load(queries, step, v));
   for (int64_t k = 0; k < tile; ++k) {
-    Value number = product.broadcast(
-        op.getKeys(), {rows[k], loops.mul(step, product.group())},
-        loops.isa.lanes, isWhole);
+    Value number =
+        product.broadcast(keys, {rows[k], loops.mul(step, product.group())},
+                          loops.isa.lanes, isWhole);
     for (int64_t v = 0; v < vectors; ++v) {
       Value &sum = sums[k * vectors + v];
       sum = product.multiplyAdd(number, factors[v], sum);
+      if (Value table = op.getRelativeKeys())
+        sum = loops.fma(relative->load(table, step, k, v), factors[v], sum);
+      if (Value table = op.getRelativeQueries())
+        sum = loops.fma(relative->load(table, step, k, v), number, sum);
     }
   }
 }
@@ -455,12 +475,15 @@ void BlockProbabilities::leaveOut(Value begin) {
 
 void BlockProbabilities::build() {
   keyCount = loops.size(op.getKeys(), 0);
+  keys = op.getCopies() ? op.getCopies() : op.getKeys();
+  if (op.isRelative())
+    relative.emplace(op, loops, tile, vectors);
   bindRegions();
   std::tie(fullBegin, fullEnd) =
       fullPart(loops, op.getBegin(), loops.min(op.getEnd(), keyCount),
                op.getFullBegin(), op.getFullEnd());
   // Rows behind the last key are no work, but tiles read their probabilities.
-  bool hasGroups = op.getScores() || (similarity && group > 1);
+  bool hasGroups = op.getScores() || (op.readsF32() && group > 1);
   Value used = op.getEnd();
   if (hasGroups)
     used = loops.min(used, loops.floorTo(loops.add(keyCount, tile - 1), tile));

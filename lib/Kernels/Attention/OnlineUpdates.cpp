@@ -27,7 +27,8 @@ static constexpr int64_t kColumnBytes = 1 << 19;
 
 static bool hasAmxProduct(AttentionOp op, const IsaLevel &isa) {
   return isa.hasTiles && op.getFactorType().isBF16() && !op.isStep() &&
-         (!op.getSimilarity().empty() || op.getKeyWidth() % kKeyGroup == 0) &&
+         (!op.getSimilarity().empty() || op.isRelative() ||
+          op.getKeyWidth() % kKeyGroup == 0) &&
          op.getValueWidth() % kKeyGroup == 0;
 }
 
@@ -66,16 +67,16 @@ Value OnlineUpdates::factors(int64_t size, int64_t count, Type element) {
 QueryScratch OnlineUpdates::blockScratch(int64_t count) {
   Type f32 = loops.builder.getF32Type();
   QueryScratch taken;
-  taken.queries = hasSimilarity()
+  taken.queries = readsF32()
                       ? scratch({op.getQueryWidth(), count}, f32)
                       : factors(op.getKeyWidth(), count, op.getFactorType());
   taken.probabilities =
       factors(sizes.probabilities, count, probabilityTypeOf(op));
   taken.sums = scratch({op.getValueWidth(), count}, f32);
   taken.state = scratch({kOnlineStateRows, count}, f32);
-  if (hasSimilarity() && op.isOfShortFloats())
+  if (readsF32() && op.isOfShortFloats())
     taken.copies = scratch({sizes.scores, op.getKeyWidth()}, f32);
-  if (hasSimilarity() || !isTiled)
+  if (readsF32() || !isTiled)
     return taken;
   taken.scores = scratch({kKeyGroup, count}, f32);
   taken.last =
@@ -132,7 +133,7 @@ void OnlineUpdates::takeColumns() {
 /// Whether the scale is part of the factor that makes exponents of scores: its
 /// rounding then changes differences of scores alone. Where others read scores,
 /// and where no ordinary number is left of the factor, queries carry it, or
-/// scores where queries are short floats.
+/// scores if queries are short floats or keys are multiplied by more.
 bool OnlineUpdates::scalesExponents() {
   double scale = effectiveScale();
   return op.getNormalizer() == Normalizer::Softmax && op.getScore().empty() &&
@@ -142,11 +143,14 @@ bool OnlineUpdates::scalesExponents() {
 float OnlineUpdates::effectiveScale() {
   return hasSimilarity() ? 1 : op.getEffectiveScale();
 }
+bool OnlineUpdates::scalesQueries() {
+  return !scalesExponents() && !op.isOfShortFloats() && !op.isRelative();
+}
 float OnlineUpdates::queryScale() {
-  return scalesExponents() || op.isOfShortFloats() ? 1 : effectiveScale();
+  return scalesQueries() ? effectiveScale() : 1;
 }
 float OnlineUpdates::scoreScale() {
-  return scalesExponents() || !op.isOfShortFloats() ? 1 : effectiveScale();
+  return scalesExponents() || scalesQueries() ? 1 : effectiveScale();
 }
 float OnlineUpdates::exponentFactor() {
   return scalesExponents() ? effectiveScale() * M_LOG2E : M_LOG2E;
@@ -219,6 +223,8 @@ void OnlineUpdates::addTile(const HeadView &view, Value first,
   OnlineProbabilitiesSpec spec;
   spec.scratch = scratch;
   spec.keys = view.keys;
+  spec.relativeKeys = view.relativeKeys;
+  spec.relativeQueries = view.relativeQueries;
   spec.tile = tile;
   spec.tileKeys = isBlock ? sizes.scores : sizes.rowScores;
   spec.places = places;

@@ -42,6 +42,8 @@ struct HeadView {
   mlir::Value batch, head;
   /// [n, width] each.
   mlir::Value queries, keys, values, result;
+  /// Vectors of relative positions; null for none.
+  mlir::Value relativeKeys, relativeQueries;
   const MaskParts *parts;
   /// Numbers of the keys that exist.
   mlir::Value keyBegin, keyEnd;
@@ -85,9 +87,12 @@ public:
 
 private:
   bool hasSimilarity() { return !op.getSimilarity().empty(); }
+  /// Whether queries and keys are read as f32, whatever type these have.
+  bool readsF32() { return hasSimilarity() || op.isRelative(); }
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   mlir::Value factors(int64_t size, int64_t count, mlir::Type element);
   bool scalesExponents();
+  bool scalesQueries();
   float effectiveScale();
   float queryScale();
   float scoreScale();

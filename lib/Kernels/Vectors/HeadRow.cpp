@@ -63,7 +63,7 @@ Value heddle::headRowsOfAll(VectorLoops &loops, Value memref, Value head,
 }
 
 Value heddle::someRows(VectorLoops &loops, Value rows, Value first,
-                       Value count) {
+                       OpFoldResult count) {
   OpFoldResult zero = loops.builder.getIndexAttr(0),
                one = loops.builder.getIndexAttr(1),
                width = loops.builder.getIndexAttr(widthOf(rows));

@@ -31,7 +31,7 @@ mlir::Value headRowsOfAll(VectorLoops &loops, mlir::Value memref,
                           mlir::Value head, int64_t width);
 /// `count` rows, from `first` on, of [n, width].
 mlir::Value someRows(VectorLoops &loops, mlir::Value rows, mlir::Value first,
-                     mlir::Value count);
+                     mlir::OpFoldResult count);
 /// One row, [width], of [n, width].
 mlir::Value rowView(VectorLoops &loops, mlir::Value rows, mlir::Value row);
 

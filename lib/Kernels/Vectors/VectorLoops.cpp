@@ -146,6 +146,16 @@ void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
                                 firstLanes(*this, count, width), value);
 }
 
+Value VectorLoops::gather(Value memref, ValueRange origin, Value offsets) {
+  int64_t width = cast<VectorType>(offsets.getType()).getNumElements();
+  Value all = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(VectorType::get(width, builder.getI1Type()),
+                             true));
+  return vector::GatherOp::create(builder, loc, vectorType(width), memref,
+                                  origin, offsets, all, f32(0, width));
+}
+
 Value VectorLoops::selectMax(Value a, Value b) {
   return select(greater(a, b), a, b);
 }

@@ -37,6 +37,9 @@ public:
                         int64_t width);
   void storeFirst(mlir::Value value, mlir::Value memref, mlir::ValueRange at,
                   int64_t count);
+  /// f32 at row-major offsets, i32, from `origin` on; all are inside.
+  mlir::Value gather(mlir::Value memref, mlir::ValueRange origin,
+                     mlir::Value offsets);
   /// a if a > b, else b: one instruction; b if either is NaN.
   mlir::Value selectMax(mlir::Value a, mlir::Value b);
   /// Whether any lane of any of these masks is set.

@@ -270,6 +270,36 @@ CASES += [
         config(pad_token_id=None),
         refused("pad_token_id", "null", "0 to *"),
     ),
+    (
+        "../encoders/deberta",
+        config(conv_kernel_size=3),
+        refused("conv_kernel_size", "3", "0"),
+    ),
+    (
+        "../encoders/deberta",
+        config(position_buckets=1),
+        refused(
+            "position_buckets", "1", "-1, or 2 and more for distances above 1"
+        ),
+    ),
+    (
+        "../encoders/deberta",
+        config(max_relative_positions=9),
+        refused(
+            "position_buckets", "16", "-1, or 2 and more for distances above 9"
+        ),
+    ),
+    (
+        "../encoders/deberta",
+        config(attention_head_size=16),
+        refused("attention_head_size", "16", "8"),
+    ),
+    (
+        "../encoders/deberta",
+        config(position_buckets=12),
+        "tensor 'encoder.rel_embeddings.weight' of 'model.safetensors' has shape"
+        " [32, 32] but the model needs [24, 32]",
+    ),
 ]
 
 

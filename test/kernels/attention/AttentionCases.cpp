@@ -133,6 +133,32 @@ Inputs::Inputs(const Heads &heads, const Sizes &sizes)
                                              (sizes.batch - 1));
 }
 
+RaggedRows::RaggedRows(const std::vector<int64_t> &all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto start = int32_t(positions.size());
+    lengths.push_back(int32_t(all[i]));
+    for (int32_t at = 0; at < lengths.back(); ++at) {
+      positions.push_back(at);
+      sequences.push_back(int32_t(i));
+      if (at % HEDDLE_QUERY_BLOCK == 0)
+        blocks.push_back(start + at);
+    }
+  }
+}
+
+std::vector<std::pair<Dim, int64_t>> RaggedRows::dims() const {
+  return {{Dim::Batch, int64_t(lengths.size())},
+          {Dim::Tokens, int64_t(positions.size())},
+          {Dim::Blocks, int64_t(blocks.size())}};
+}
+
+void RaggedRows::setOn(EntryCall &call) const {
+  call.set("lengths", lengths);
+  call.set("positions", positions);
+  call.set("sequences", sequences);
+  call.set("blocks", blocks);
+}
+
 std::vector<float> AttentionCaseTest::run(const EntryRunner &code,
                                           const Case &each, const Sizes &sizes,
                                           const Inputs &inputs) {

@@ -66,6 +66,15 @@ struct Inputs {
   Inputs(const Heads &heads, const Sizes &sizes);
 };
 
+/// What a call of the ragged form reads of sequences, one behind the other.
+struct RaggedRows {
+  std::vector<int32_t> lengths, positions, sequences, blocks;
+
+  explicit RaggedRows(const std::vector<int64_t> &lengths);
+  std::vector<std::pair<Dim, int64_t>> dims() const;
+  void setOn(EntryCall &call) const;
+};
+
 class AttentionCaseTest : public LayerTest {
 protected:
   /// Scores of up to 30 from sums of up to 256 products, with an error of 256

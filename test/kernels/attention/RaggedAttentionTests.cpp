@@ -66,34 +66,20 @@ protected:
   static std::vector<float> runRagged(const EntryRunner &code, const Case &each,
                                       const Sequences &all) {
     std::vector<float> q, k, v;
-    std::vector<int32_t> lengths, positions, sequences, blocks;
-    for (size_t i = 0; i < all.lengths.size(); ++i) {
-      int64_t length = all.lengths[i], start = int64_t(positions.size());
-      auto add = [](std::vector<float> &to, const std::vector<float> &from) {
-        to.insert(to.end(), from.begin(), from.end());
-      };
-      add(q, all.inputs[i].q);
-      add(k, all.inputs[i].k);
-      add(v, all.inputs[i].v);
-      lengths.push_back(int32_t(length));
-      for (int64_t at = 0; at < length; ++at) {
-        positions.push_back(int32_t(at));
-        sequences.push_back(int32_t(i));
-        if (at % HEDDLE_QUERY_BLOCK == 0)
-          blocks.push_back(int32_t(start + at));
-      }
+    auto add = [](std::vector<float> &to, const std::vector<float> &from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    for (const Inputs &inputs : all.inputs) {
+      add(q, inputs.q);
+      add(k, inputs.k);
+      add(v, inputs.v);
     }
-    EntryCall call = prepare(code, each.name() + "_ragged",
-                             {{Dim::Batch, int64_t(lengths.size())},
-                              {Dim::Tokens, int64_t(positions.size())},
-                              {Dim::Blocks, int64_t(blocks.size())}});
+    RaggedRows rows(all.lengths);
+    EntryCall call = prepare(code, each.name() + "_ragged", rows.dims());
     setInType(call, "q", q);
     setInType(call, "k", k);
     setInType(call, "v", v);
-    call.set("lengths", lengths);
-    call.set("positions", positions);
-    call.set("sequences", sequences);
-    call.set("blocks", blocks);
+    rows.setOn(call);
     call();
     Status status = call.checkGuards();
     EXPECT_TRUE(status.ok()) << status.message();

@@ -46,7 +46,10 @@ static llvm::Expected<ImportedModel> importMPNet(HuggingFaceFolder &folder) {
       /*transposed=*/false,
       {rows, config.heads}};
   Value biases = import.getLayers().relativeBuckets(table, kBuckets, kFar);
-  return import.finish(import.addLayers(x, inputs.lengths, biases));
+  auto addBiases = [&](AttentionBlock &block, int64_t) {
+    block.biases = biases;
+  };
+  return import.finish(import.addLayers(x, inputs.lengths, addBiases));
 }
 
 Family heddle::makeFamilyMPNet() {
