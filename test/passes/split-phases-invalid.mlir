@@ -456,3 +456,17 @@ func.func private @pooled_target(%ids: tensor<?x?xi32> {transformer.target}, %le
   %y = transformer.pool [last] %x of %lengths : (tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return %y : tensor<?x8xf32>
 }
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @vectors : tensor<8x9xf32>
+func.func private @relative_positions(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %a = transformer.weight @vectors : tensor<8x9xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %causal = transformer.mask.causal
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: it has vectors of relative positions}}
+  %y = transformer.attention %x, %x, %x mask(%causal) relative_keys(%a) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask, tensor<8x9xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

@@ -15,7 +15,8 @@
 using namespace heddle;
 using namespace heddle::test;
 
-static constexpr int64_t kHeads = 2, kWidth = 24, kValueWidth = 16;
+/// Widths that tensor cores and AMX multiply without these vectors.
+static constexpr int64_t kHeads = 2, kWidth = 32, kValueWidth = 32;
 static constexpr float kScale = 0.125f;
 
 namespace {
@@ -57,36 +58,36 @@ static std::string moduleOf(const Tables &each, const std::string &element) {
         std::pair(each.hasQueries, "relative_queries(%rb) ")})
     if (has) {
       clauses += clause;
-      types += ", tensor<48xCOLUMNSxf32>";
+      types += ", tensor<64xCOLUMNSxf32>";
     }
   return fill(R"(
-transformer.parameter @a_NAME : tensor<48xCOLUMNSxf32>
-transformer.parameter @b_NAME : tensor<48xCOLUMNSxf32>
+transformer.parameter @a_NAME : tensor<64xCOLUMNSxf32>
+transformer.parameter @b_NAME : tensor<64xCOLUMNSxf32>
 func.func @NAME(
-    %q: tensor<?x?x48xELEMENT> {transformer.name = "q",
+    %q: tensor<?x?x64xELEMENT> {transformer.name = "q",
                                 transformer.dims = ["batch", "target"]},
-    %k: tensor<?x?x48xELEMENT> {transformer.name = "k",
+    %k: tensor<?x?x64xELEMENT> {transformer.name = "k",
                                 transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x32xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?x64xELEMENT> {transformer.name = "v",
                                 transformer.dims = ["batch", "source"]},
     %lengths: tensor<?xi32> {transformer.name = "lengths",
                              transformer.dims = ["batch"]})
-    -> (tensor<?x?x32xf32> {transformer.name = "y"}) {
-  %ra = transformer.weight @a_NAME : tensor<48xCOLUMNSxf32>
-  %rb = transformer.weight @b_NAME : tensor<48xCOLUMNSxf32>
+    -> (tensor<?x?x64xf32> {transformer.name = "y"}) {
+  %ra = transformer.weight @a_NAME : tensor<64xCOLUMNSxf32>
+  %rb = transformer.weight @b_NAME : tensor<64xCOLUMNSxf32>
   MASK
   %y = transformer.attention %q, %k, %v mask(%mask) CLAUSES
     {heads = 2 : i64, scale = 0.125 : f32} REGION
-    : (tensor<?x?x48xELEMENT>, tensor<?x?x48xELEMENT>, tensor<?x?x32xELEMENT>,
-       !transformer.mask TYPES) -> tensor<?x?x32xf32>
-  return %y : tensor<?x?x32xf32>
+    : (tensor<?x?x64xELEMENT>, tensor<?x?x64xELEMENT>, tensor<?x?x64xELEMENT>,
+       !transformer.mask TYPES) -> tensor<?x?x64xf32>
+  return %y : tensor<?x?x64xf32>
 }
 func.func @NAME_ragged(
-    %q: tensor<?x48xELEMENT> {transformer.name = "q",
+    %q: tensor<?x64xELEMENT> {transformer.name = "q",
                               transformer.dims = ["tokens"]},
-    %k: tensor<?x48xELEMENT> {transformer.name = "k",
+    %k: tensor<?x64xELEMENT> {transformer.name = "k",
                               transformer.dims = ["tokens"]},
-    %v: tensor<?x32xELEMENT> {transformer.name = "v",
+    %v: tensor<?x64xELEMENT> {transformer.name = "v",
                               transformer.dims = ["tokens"]},
     %lengths: tensor<?xi32> {transformer.name = "lengths",
                              transformer.dims = ["batch"]},
@@ -96,17 +97,17 @@ func.func @NAME_ragged(
                                transformer.dims = ["tokens"]},
     %blocks: tensor<?xi32> {transformer.name = "blocks",
                             transformer.dims = ["blocks"]})
-    -> (tensor<?x32xf32> {transformer.name = "y"}) {
-  %ra = transformer.weight @a_NAME : tensor<48xCOLUMNSxf32>
-  %rb = transformer.weight @b_NAME : tensor<48xCOLUMNSxf32>
+    -> (tensor<?x64xf32> {transformer.name = "y"}) {
+  %ra = transformer.weight @a_NAME : tensor<64xCOLUMNSxf32>
+  %rb = transformer.weight @b_NAME : tensor<64xCOLUMNSxf32>
   MASK
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions
     of %sequences ragged(%blocks, %lengths) CLAUSES
     {heads = 2 : i64, scale = 0.125 : f32} REGION
-    : (tensor<?x48xELEMENT>, tensor<?x48xELEMENT>, tensor<?x32xELEMENT>,
+    : (tensor<?x64xELEMENT>, tensor<?x64xELEMENT>, tensor<?x64xELEMENT>,
        !transformer.mask, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>,
-       tensor<?xi32> TYPES) -> tensor<?x32xf32>
-  return %y : tensor<?x32xf32>
+       tensor<?xi32> TYPES) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
 }
 )",
               {{"MASK", each.mask.text},
