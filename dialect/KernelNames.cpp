@@ -61,6 +61,7 @@ std::string BestLogitsOp::describe() { return nameOfLogits(*this); }
 
 std::string AttentionOp::describe() {
   std::string form = isRagged()     ? "_ragged"
+                     : getStarts()  ? "_ragged_keys"
                      : !isStep()    ? ""
                      : getShared()  ? "_shared"
                      : getHistory() ? "_history"

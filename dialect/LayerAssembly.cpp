@@ -98,6 +98,32 @@ void heddle::printEpilogue(OpAsmPrinter &printer, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
+// ragged, ragged_keys
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kRagged = "ragged", kRaggedKeys = "ragged_keys";
+
+ParseResult heddle::parseRaggedLists(OpAsmParser &parser,
+                                     std::optional<ParsedOperand> &blocks,
+                                     std::optional<ParsedOperand> &starts,
+                                     std::optional<ParsedOperand> &lengths) {
+  bool hasBlocks = succeeded(parser.parseOptionalKeyword(kRagged));
+  if (!hasBlocks && failed(parser.parseOptionalKeyword(kRaggedKeys)))
+    return success();
+  return failure(parser.parseLParen() ||
+                 parseOperand(parser, hasBlocks ? blocks : starts) ||
+                 parser.parseComma() || parseOperand(parser, lengths) ||
+                 parser.parseRParen());
+}
+
+void heddle::printRaggedLists(OpAsmPrinter &printer, Operation *, Value blocks,
+                              Value starts, Value lengths) {
+  if (lengths)
+    printer << " " << (blocks ? kRagged : kRaggedKeys) << "("
+            << (blocks ? blocks : starts) << ", " << lengths << ")";
+}
+
+//===----------------------------------------------------------------------===//
 // round, also
 //===----------------------------------------------------------------------===//
 

@@ -11,6 +11,8 @@
 //   derivation ::= (keyword (`(` integer (`,` integer)* `)`)?
 //                   `of` `[` symbol (`,` symbol)* `]`)?
 //   modes ::= `[` mode (`,` mode)* `]`
+//   ragged-lists ::= (`ragged` `(` value `,` value `)`
+//                     | `ragged_keys` `(` value `,` value `)`)?
 //
 // A type is f16, or bf16 if none stands.
 //
@@ -50,6 +52,14 @@ mlir::ParseResult parseAlso(mlir::OpAsmParser &parser, ShorteningAttr &also,
                             std::optional<ParsedOperand> &multiplier);
 void printAlso(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                ShorteningAttr also, mlir::Value multiplier);
+
+mlir::ParseResult parseRaggedLists(mlir::OpAsmParser &parser,
+                                   std::optional<ParsedOperand> &blocks,
+                                   std::optional<ParsedOperand> &starts,
+                                   std::optional<ParsedOperand> &lengths);
+void printRaggedLists(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                      mlir::Value blocks, mlir::Value starts,
+                      mlir::Value lengths);
 
 mlir::ParseResult parsePositions(mlir::OpAsmParser &parser,
                                  std::optional<ParsedOperand> &table,

@@ -13,13 +13,20 @@ static bool mayBeEqual(int64_t lhs, int64_t rhs) {
   return ShapedType::isDynamic(lhs) || ShapedType::isDynamic(rhs) || lhs == rhs;
 }
 
-/// `rows` [batch, n, d] and `tokens` [batch, k].
-static LogicalResult verifyLists(Operation *op, Value rows, Value tokens) {
+/// Lists of sequences: of `tokens` [batch, k] that are positions of `rows`
+/// [batch, n, d], or, with `starts` and `lengths`, of rows [rows, d].
+static LogicalResult verifyLists(Operation *op, Value rows, Value tokens,
+                                 Value starts, Value lengths) {
   auto type = shapedType(rows), list = shapedType(tokens);
-  if (type.getRank() != 3 || list.getRank() != 2)
-    return op->emitOpError("expects rows [batch, n, d] and tokens [batch, k], "
-                           "found ")
-           << type << " and " << list;
+  if (bool(starts) != bool(lengths))
+    return op->emitOpError("expects starts and lengths together");
+  StringRef shape = starts ? "[rows, d]" : "[batch, n, d]";
+  if (type.getRank() != (starts ? 2 : 3) || list.getRank() != 2)
+    return op->emitOpError("expects rows ")
+           << shape << " and tokens [batch, k], found " << type << " and "
+           << list;
+  if (starts)
+    return verifyPerSentence(op, tokens, {starts, lengths});
   if (!mayBeEqual(type.getDimSize(0), list.getDimSize(0)))
     return op->emitOpError("has ")
            << list.getDimSize(0) << " lists of tokens for a batch of "
@@ -46,10 +53,11 @@ LogicalResult TakeRowsOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult TakeRowsOp::verify() {
-  // take_rows_c1, take_rows_c2
-  bool isRagged = shapedType(getInput()).getRank() == 2 &&
+  // take_rows_c1, take_rows_c2, take_rows_c3
+  bool isOfRows = !getStarts() && shapedType(getInput()).getRank() == 2 &&
                   shapedType(getTokens()).getRank() == 1;
-  if (!isRagged && failed(verifyLists(*this, getInput(), getTokens())))
+  if (!isOfRows && failed(verifyLists(*this, getInput(), getTokens(),
+                                      getStarts(), getLengths())))
     return failure();
   SmallVector<int64_t> shape(shapedType(getTokens()).getShape());
   shape.push_back(width(getInput()));
@@ -63,12 +71,16 @@ FailureOr<int64_t> TakeRowsOp::timeAxis(TimeAxes) {
 
 FailureOr<SmallVector<Value>> TakeRowsOp::buildRagged(OpBuilder &builder,
                                                       RaggedContext &ragged) {
-  Value input = ragged.lookup(getInput()), tokens = ragged.lookup(getTokens());
-  if (!ragged.isRagged(getInput()) || !ragged.isRagged(getTokens()))
+  if (!ragged.isRagged(getInput()))
     return failure();
-  return SmallVector<Value>{TakeRowsOp::create(builder, getLoc(), input, tokens,
-                                               /*destination=*/Value())
-                                .getOutput()};
+  bool areRows = ragged.isRagged(getTokens());
+  return SmallVector<Value>{
+      TakeRowsOp::create(builder, getLoc(), ragged.lookup(getInput()),
+                         ragged.lookup(getTokens()),
+                         areRows ? Value() : ragged.starts,
+                         areRows ? Value() : ragged.lengths,
+                         /*destination=*/Value())
+          .getOutput()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,10 +98,11 @@ LogicalResult PutRowsOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult PutRowsOp::verify() {
-  // put_rows_c1, put_rows_c2
+  // put_rows_c1, put_rows_c2, put_rows_c3
   auto rows = shapedType(getInput()), all = shapedType(getDestination());
-  if (failed(verifyLists(*this, getDestination(), getTokens())) ||
-      failed(verifyLists(*this, getInput(), getTokens())))
+  if (failed(verifyLists(*this, getDestination(), getTokens(), getStarts(),
+                         getLengths())) ||
+      failed(verifyLists(*this, getInput(), getTokens(), Value(), Value())))
     return failure();
   if (width(getInput()) != width(getDestination()))
     return emitOpError("puts ")
@@ -107,4 +120,15 @@ bool PutRowsOp::readsDestinations() { return true; }
 FailureOr<int64_t> PutRowsOp::timeAxis(TimeAxes) {
   return emitOpError("cannot be evaluated position by position: a later token "
                      "would change rows of earlier positions");
+}
+
+FailureOr<SmallVector<Value>> PutRowsOp::buildRagged(OpBuilder &builder,
+                                                     RaggedContext &ragged) {
+  if (ragged.isRagged(getInput()) || ragged.isRagged(getTokens()))
+    return failure();
+  return SmallVector<Value>{
+      PutRowsOp::create(builder, getLoc(), ragged.lookup(getInput()),
+                        ragged.lookup(getTokens()), ragged.starts,
+                        ragged.lengths, ragged.lookup(getDestination()))
+          .getOutput()};
 }

@@ -196,12 +196,14 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
       keys = counter.add(keys, counter.sizeOf(list.keys, b, h, i));
     return keys;
   };
-  Value slots = isRagged() ? Value() : counter.size(getKey(), 1);
+  Value slots = hasRaggedKeys() ? Value() : counter.size(getKey(), 1);
   Value pairs = counter.sum(counter.index(getHeads()), [&](Value h) {
     return counter.sum(counter.size(getQuery(), 0), [&](Value row) {
-      if (!getPositions())
+      if (!getPositions()) {
+        Value keys = getStarts() ? load(getLengths(), row) : slots;
         return counter.sum(counter.size(getQuery(), 1),
-                           [&](Value i) { return keysOf(row, h, i, slots); });
+                           [&](Value i) { return keysOf(row, h, i, keys); });
+      }
       Value i = load(getPositions(), row);
       Value b = load(getSentences(), row);
       if (isRagged())

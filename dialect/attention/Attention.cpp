@@ -89,7 +89,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult AttentionOp::verify() {
   // attention_c1
-  int64_t queryRank = getPositions() ? 2 : 3, keyRank = isRagged() ? 2 : 3;
+  int64_t queryRank = getPositions() ? 2 : 3, keyRank = hasRaggedKeys() ? 2 : 3;
   if (shapedType(getQuery()).getRank() != queryRank ||
       shapedType(getKey()).getRank() != keyRank ||
       shapedType(getValue()).getRank() != keyRank)
@@ -106,9 +106,13 @@ LogicalResult AttentionOp::verify() {
   int64_t pasts =
       getShared() + bool(getCaches()) + bool(getHistory()) + isRagged();
   if (bool(getPositions()) != bool(getSentences()) ||
-      bool(getBlocks()) != bool(getLengths()) || (pasts > 0 && !getPositions()))
+      (pasts > 0 && !getPositions()))
     return emitOpError("expects 'at' and 'of' together, and both if "
                        "'shared', 'in', 'through' or 'ragged' is given");
+  if (bool(getBlocks()) + bool(getStarts()) != hasRaggedKeys() ||
+      (getStarts() && getPositions()))
+    return emitOpError("expects lengths with blocks, or with starts if there "
+                       "is no 'at'");
   if (pasts > 1)
     return emitOpError("expects at most one of 'shared', 'in', 'through' and "
                        "'ragged', found ")
@@ -185,9 +189,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
   build(builder, state, spec.query, spec.key, spec.value, spec.mask,
         spec.positions, spec.sentences, spec.caches, spec.history, spec.blocks,
-        spec.lengths, spec.relativeKeys, spec.relativeQueries, spec.destination,
-        spec.heads, spec.kvHeads, spec.scale, spec.isShared, spec.rounds,
-        spec.pinned, spec.normalizer);
+        spec.starts, spec.lengths, spec.relativeKeys, spec.relativeQueries,
+        spec.destination, spec.heads, spec.kvHeads, spec.scale, spec.isShared,
+        spec.rounds, spec.pinned, spec.normalizer);
 }
 
 namespace {

@@ -104,6 +104,10 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     the tokens with which these begin, those of a sequence at the positions 0, 32,
     64, ..., so that no row depends on other sequences.
 
+    Queries of a ragged batch that `take_rows` lists stay [batch, k, heads d_k]. They
+    see the keys of their sequence b, rows starts[b] to starts[b] + lengths[b] - 1:
+    only keys and values are ragged then.
+
     ```mlir
     %y = transformer.attention %q, %k, %v mask(%m) {heads = 8 : i64}
       : (tensor<?x?x256xf32>, tensor<?x?x256xf32>, tensor<?x?x256xf32>,
@@ -112,15 +116,19 @@ def AttentionOp : Transformer_LayerOp<"attention", [
            ragged(%blocks, %lengths) {heads = 8 : i64}
       : (tensor<?x256xf32>, tensor<?x256xf32>, tensor<?x256xf32>, tensor<?xi32>,
          tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x256xf32>
+    %y = transformer.attention %global, %k, %v ragged_keys(%starts, %lengths)
+           {heads = 8 : i64}
+      : (tensor<?x?x256xf32>, tensor<?x256xf32>, tensor<?x256xf32>,
+         tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x256xf32>
     ```
 
     Constraints:
     - (C1) query, key and value have rank 3; in the step form the query has
-      rank 2, in the ragged form all of them. Key and value agree in batch and
-      length.
+      rank 2, in the ragged form all of them, with `ragged_keys` key and value. Key
+      and value agree in batch and length.
     - (C2) `at` and `of` come together; `shared`, `in`, `through` and `ragged` need
-      them, and exclude each other. Slots are pinned, 0 or more, in a step without
-      `shared`.
+      them, and exclude each other; `ragged_keys` stands without them. Slots are
+      pinned, 0 or more, in a step without `shared`.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) without a similarity region queries and keys have one width a head.
     - (C5) regions have the arguments above and yield one f32.
@@ -176,6 +184,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Optional<Transformer_PerRow>:$caches,
                        Optional<Transformer_Ids>:$history,
                        Optional<Transformer_PerRow>:$blocks,
+                       Optional<Transformer_PerRow>:$starts,
                        Optional<Transformer_PerRow>:$lengths,
                        Optional<Transformer_Values>:$relative_keys,
                        Optional<Transformer_Values>:$relative_queries,
@@ -194,7 +203,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
-        (`ragged` `(` $blocks^ `,` $lengths `)`)?
+        `` custom<RaggedLists>($blocks, $starts, $lengths)
         (`relative_keys` `(` $relative_keys^ `)`)?
         (`relative_queries` `(` $relative_queries^ `)`)?
         `` custom<Rounds>($rounds) (`into` $destination^)? attr-dict
@@ -220,12 +229,14 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     ::mlir::Type getResultElementType();
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();
+    /// Whether queries, keys and values are ragged, or keys and values at least.
     bool isRagged() { return bool(getBlocks()); }
+    bool hasRaggedKeys() { return bool(getLengths()); }
     /// Whether scores have products with vectors of relative positions.
     bool isRelative() { return getRelativeKeys() || getRelativeQueries(); }
     /// What has an element for each sentence of the batch in front.
     ::mlir::Value getOfSentences() {
-      return isRagged() ? getLengths() : getKey();
+      return hasRaggedKeys() ? getLengths() : getKey();
     }
   }];
 }

@@ -164,16 +164,20 @@ static Value withoutPadding(Value mask, Value lengths, OpBuilder &builder) {
 
 FailureOr<SmallVector<Value>> AttentionOp::buildRagged(OpBuilder &builder,
                                                        RaggedContext &ragged) {
-  // Queries that a list names, and keys of another sequence, have no form yet.
-  Value all[] = {getQuery(), getKey(), getValue()};
-  if (hasTakenQueries(*this) ||
-      !llvm::all_of(all, [&](Value each) { return ragged.isRagged(each); }))
+  // Queries that a list names are not ragged: sequences have as many.
+  bool isTaken = hasTakenQueries(*this);
+  if (!ragged.isRagged(getKey()) || !ragged.isRagged(getValue()) ||
+      ragged.isRagged(getQuery()) == isTaken)
     return failure();
   AttentionSpec spec = specOf(*this, ragged.mapping);
-  spec.positions = ragged.positions;
-  spec.sentences = ragged.sequences;
-  spec.blocks = ragged.blocks;
   spec.lengths = ragged.lengths;
+  if (isTaken) {
+    spec.starts = ragged.starts;
+  } else {
+    spec.positions = ragged.positions;
+    spec.sentences = ragged.sequences;
+    spec.blocks = ragged.blocks;
+  }
   if (spec.mask)
     spec.mask = withoutPadding(spec.mask, ragged.lengths, builder);
   return SmallVector<Value>{buildFrom(*this, spec, builder, ragged.mapping)};

@@ -23,8 +23,9 @@ struct AttentionSpec {
   mlir::Value positions, sentences, caches, history;
   bool isShared = false;
   int64_t pinned = 0;
-  /// Of the ragged form, beside positions and sentences.
-  mlir::Value blocks, lengths;
+  /// Of ragged keys: how many a sequence has, and, beside positions and
+  /// sentences, the blocks of ragged queries, or where its keys begin.
+  mlir::Value lengths, blocks, starts;
   /// Vectors of relative positions.
   mlir::Value relativeKeys, relativeQueries;
   /// Null on tensors.

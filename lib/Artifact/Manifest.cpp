@@ -271,18 +271,28 @@ static Error checkTag(const SourceAttributes &, DictionaryAttr task) {
   return checkLabels(kTagTask, task);
 }
 
-static Error checkAnswer(const SourceAttributes &, DictionaryAttr task) {
-  return checkTextTask(kAnswerTask, task, {});
+/// A task has a token of the vocabulary under `key`.
+static Error checkToken(StringRef name, DictionaryAttr task, StringRef key,
+                        const SourceAttributes &source) {
+  Attribute token = task.get(key);
+  if (token && isInRange(token, 0, source.vocabulary - 1))
+    return Error::success();
+  return makeError(nameOfTask(name) + " of the module needs an i32 '" + key +
+                   "' from 0 to " + Twine(source.vocabulary - 1));
+}
+
+static Error checkAnswer(const SourceAttributes &source, DictionaryAttr task) {
+  if (Error error = checkTextTask(kAnswerTask, task, {kSeparatorKey}))
+    return error;
+  return task.get(kSeparatorKey)
+             ? checkToken(kAnswerTask, task, kSeparatorKey, source)
+             : Error::success();
 }
 
 static Error checkFill(const SourceAttributes &source, DictionaryAttr task) {
   if (Error error = checkTextTask(kFillTask, task, {kMaskKey}))
     return error;
-  Attribute mask = task.get(kMaskKey);
-  if (mask && isInRange(mask, 0, source.vocabulary - 1))
-    return Error::success();
-  return makeError(nameOfTask(kFillTask) + " of the module needs an i32 '" +
-                   kMaskKey + "' from 0 to " + Twine(source.vocabulary - 1));
+  return checkToken(kFillTask, task, kMaskKey, source);
 }
 
 static Error checkGenerate(const SourceAttributes &, DictionaryAttr task) {

@@ -38,8 +38,8 @@ private:
   LogicalResult visitLinearAttention(LinearAttentionOp op);
   LogicalResult visitRead(LinearAttentionReadOp op);
   template <typename Op> LogicalResult visitCache(Op op, Value numbers);
-  LogicalResult visitRows(Operation *op, Value rows, Value tokens,
-                          Value sequence);
+  template <typename Op>
+  LogicalResult visitRows(Op op, Value rows, Value sequences);
 
   /// Of each result the value that it has its leading dimensions from.
   llvm::DenseMap<Value, Value> leading;
@@ -99,8 +99,10 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   bool hasCaches = op.getCaches() || op.getHistory();
   if (hasCaches)
     rows.push_back(op.getCaches() ? op.getCaches() : op.getHistory());
-  else
+  else if (!op.getStarts())
     (op.getShared() ? sentences : rows).append({op.getKey(), op.getValue()});
+  if (op.getStarts())
+    rows.append({op.getStarts(), op.getLengths()});
   if (op.isRagged())
     sentences = {op.getLengths()};
   else if (!op.isStep())
@@ -122,7 +124,7 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   return success(succeeded(meetAll(op, rows, 0)) &&
                  succeeded(meetAll(op, sentences, 0)) &&
                  succeeded(meetAll(op, {op.getKey(), op.getValue()}, 0)) &&
-                 (op.isRagged() ||
+                 (op.hasRaggedKeys() ||
                   succeeded(meetAll(op, {op.getKey(), op.getValue()}, 1))));
 }
 
@@ -167,11 +169,20 @@ LogicalResult DimAgreement::visitRead(LinearAttentionReadOp op) {
                  succeeded(meetAll(op, sentences, 0)));
 }
 
-/// `rows` are as many as `tokens`, which are positions of `sequence`; null
-/// if they are the result.
-LogicalResult DimAgreement::visitRows(Operation *op, Value rows, Value tokens,
-                                      Value sequence) {
-  return success(succeeded(meetAll(op, {tokens, sequence, rows}, 0)) &&
+/// `rows` are as many as tokens, which are positions of `sequences`; null if
+/// they are the result.
+template <typename Op>
+LogicalResult DimAgreement::visitRows(Op op, Value rows, Value sequences) {
+  Value tokens = op.getTokens();
+  // Tokens of all sequences are as many as a list has.
+  if (cast<ShapedType>(tokens.getType()).getRank() == 1)
+    return success();
+  SmallVector<Value> ofBatch = {tokens, rows};
+  if (op.getStarts())
+    ofBatch.append({op.getStarts(), op.getLengths()});
+  else
+    ofBatch.push_back(sequences);
+  return success(succeeded(meetAll(op, ofBatch, 0)) &&
                  succeeded(meetAll(op, {tokens, rows}, 1)));
 }
 
@@ -204,14 +215,10 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitLinearAttention(attention);
   if (auto read = dyn_cast<LinearAttentionReadOp>(op))
     return visitRead(read);
-  // Rows of all sequences, as many as a list has.
-  if (auto take = dyn_cast<TakeRowsOp>(op);
-      take && cast<ShapedType>(take.getTokens().getType()).getRank() == 1)
-    return success();
   if (auto take = dyn_cast<TakeRowsOp>(op))
-    return visitRows(op, /*rows=*/Value(), take.getTokens(), take.getInput());
+    return visitRows(take, /*rows=*/Value(), take.getInput());
   if (auto put = dyn_cast<PutRowsOp>(op))
-    return visitRows(op, put.getInput(), put.getTokens(), put.getDestination());
+    return visitRows(put, put.getInput(), put.getDestination());
   if (auto append = dyn_cast<CacheAppendOp>(op))
     return visitCache(append, append.getPositions());
   if (auto fill = dyn_cast<CacheFillOp>(op))

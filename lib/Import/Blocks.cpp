@@ -80,6 +80,18 @@ Value Blocks::relativeVectors(const RelativeBlock &block) {
   return layers.relativeVectors(vectors);
 }
 
+/// Attention of the block's global tokens, one row each.
+Value Blocks::globalRows(Value input, const AttentionBlock &block) {
+  const GlobalRows &rows = *block.global;
+  LayerBuilder::Attention attention;
+  attention.query = linear(layers.takeRows(input, rows.tokens), rows.query);
+  attention.key = linear(input, rows.key);
+  attention.value = linear(input, rows.value);
+  attention.mask = rows.mask;
+  attention.heads = block.heads;
+  return layers.attention(block.name + "_global", attention);
+}
+
 Value Blocks::attention(Value input, Value memory,
                         const AttentionBlock &block) {
   Value source = memory ? memory : input;
@@ -102,7 +114,11 @@ Value Blocks::attention(Value input, Value memory,
   attention.biases = block.biases;
   attention.relativeKeys = block.relativeKeys;
   attention.relativeQueries = block.relativeQueries;
-  return linear(layers.attention(block.name, attention), block.output);
+  Value output = layers.attention(block.name, attention);
+  if (block.global)
+    output =
+        layers.putRows(globalRows(input, block), block.global->tokens, output);
+  return linear(output, block.output);
 }
 
 Value Blocks::ffn(Value input, const FfnBlock &block) {

@@ -36,6 +36,14 @@ struct NormBlock {
   bool hasBias = true;
 };
 
+/// Tokens of which the rows of attention are computed by linears of their own:
+/// the global ones of Longformer.
+struct GlobalRows {
+  LinearBlock query, key, value;
+  /// Their positions, i32 [batch, any], and the mask of their keys.
+  mlir::Value tokens, mask;
+};
+
 /// Softmax attention between projections. Heads are `query.width / heads` wide.
 struct AttentionBlock {
   /// For locations.
@@ -53,6 +61,8 @@ struct AttentionBlock {
   /// See LayerBuilder::Attention.
   std::optional<float> cap = {};
   mlir::Value biases = {}, relativeKeys = {}, relativeQueries = {};
+  /// What replaces some rows, in front of the output.
+  std::optional<GlobalRows> global = {};
 };
 
 /// down(activation(up(x))), or with a gate down(activation(up(x)) * gate(x)),
@@ -97,6 +107,7 @@ public:
 private:
   mlir::Value rowsOf(const LinearBlock &block, llvm::StringRef part,
                      llvm::ArrayRef<int64_t> shape);
+  mlir::Value globalRows(mlir::Value input, const AttentionBlock &block);
   LayerBuilder::Norm normOf(const NormBlock &block, int64_t width);
 
   LayerBuilder &layers;

@@ -386,12 +386,14 @@ Value LayerBuilder::recurrence(Value forget, Value value) {
 
 Value LayerBuilder::takeRows(Value input, Value tokens) {
   return TakeRowsOp::create(builder, input.getLoc(), input, tokens,
+                            /*starts=*/Value(), /*lengths=*/Value(),
                             /*destination=*/Value())
       .getOutput();
 }
 
 Value LayerBuilder::putRows(Value rows, Value tokens, Value input) {
   return PutRowsOp::create(builder, rows.getLoc(), rows, tokens,
+                           /*starts=*/Value(), /*lengths=*/Value(),
                            /*destination=*/input)
       .getOutput();
 }

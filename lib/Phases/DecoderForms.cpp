@@ -362,6 +362,7 @@ FailureOr<Value> RowTaker::take(Value full) {
   }
   Value rows = TakeRowsOp::create(form.builder, full.getLoc(),
                                   form.mapping.lookup(full), wanted,
+                                  /*starts=*/Value(), /*lengths=*/Value(),
                                   /*destination=*/Value())
                    .getOutput();
   taken.map(full, rows);

@@ -27,13 +27,16 @@ inline constexpr llvm::StringLiteral kPromptSides[] = {"source", "target"};
 /// in front of it, by name, and the name of the one that does by default; and
 /// what logits of words become, if vectors are sparse. Of `classify` and `tag`:
 /// the names of labels, and of `classify` what logits become, one of the names
-/// that the manifest has. Of `fill`: the token that is guessed.
+/// that the manifest has. Of `answer`: the token behind a question, if the
+/// tokens of questions are global ones. Of `fill`: the token that is guessed.
 inline constexpr llvm::StringLiteral kMaxTokensKey = "max_tokens",
                                      kPromptsKey = "prompts",
                                      kPromptKey = "prompt",
                                      kWeightsKey = "weights",
                                      kLabelsKey = "labels",
-                                     kScoresKey = "scores", kMaskKey = "mask";
+                                     kScoresKey = "scores",
+                                     kSeparatorKey = "separator",
+                                     kMaskKey = "mask";
 
 /// A task of `transformer.tasks`; null if the module does not have it.
 mlir::DictionaryAttr findTask(mlir::ModuleOp module, llvm::StringRef name);

@@ -409,31 +409,26 @@ static void lowerToLoops(ProjectSequenceOp op, Loops loops) {
 }
 
 static void lowerToLoops(TakeRowsOp op, Loops loops) {
-  Value input = op.getInput();
-  loops.nest(op.getDestination(), rankOf(input), [&](ValueRange at) {
-    ListedRow listed =
-        findListedRow(loops.builder, loops.loc,
-                      loops.load(op.getTokens(), at.drop_back()), input);
-    SmallVector<Value> place(at);
-    place[place.size() - 2] = listed.row;
-    Value x = loops.load(input, place);
-    loops.store(loops.select(listed.isRow, x, loops.f32(0)),
-                op.getDestination(), at);
+  Value input = op.getInput(), result = op.getDestination();
+  RowLists lists = {op.getTokens(), input, op.getStarts(), op.getLengths()};
+  loops.nest(result, rankOf(result), [&](ValueRange at) {
+    ListedPlace listed =
+        findListedPlace(loops.builder, loops.loc, lists, at.drop_back());
+    Value x = loops.load(input, append(listed.row, at.back()));
+    loops.store(loops.select(listed.isRow, x, loops.f32(0)), result, at);
   });
 }
 
 static void lowerToLoops(PutRowsOp op, Loops loops) {
   Value result = op.getDestination();
+  RowLists lists = {op.getTokens(), result, op.getStarts(), op.getLengths()};
   loops.nest(op.getInput(), 3, [&](ValueRange at) {
-    ListedRow listed =
-        findListedRow(loops.builder, loops.loc,
-                      loops.load(op.getTokens(), at.drop_back()), result);
-    scf::IfOp::create(loops.builder, loops.loc, listed.isRow,
-                      [&](OpBuilder &, Location) {
-                        loops.store(loops.load(op.getInput(), at), result,
-                                    {at[0], listed.row, at[2]});
-                        scf::YieldOp::create(loops.builder, loops.loc);
-                      });
+    ListedPlace listed =
+        findListedPlace(loops.builder, loops.loc, lists, at.drop_back());
+    loops.ifThen(listed.isRow, [&] {
+      loops.store(loops.load(op.getInput(), at), result,
+                  append(listed.row, at.back()));
+    });
   });
 }
 

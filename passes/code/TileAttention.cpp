@@ -47,7 +47,7 @@ struct Group {
   int64_t firstRemainder;
 };
 
-/// Where a task finds a sentence: the mask's number of it and, if the op is
+/// Where a task finds a sentence: the mask's number of it and, if keys are
 /// ragged, its first row and how many it has.
 struct Sentence {
   Value number;
@@ -88,6 +88,8 @@ private:
   Value keyHead(Value head);
   Value headNumber(Value batch, Value head);
   Value columnsOf(const Group &group, const HeadBlock &block);
+  Value load(Value list, Value at);
+  Value meanLength();
   Value blocksOf(const Group &group);
   Value mostBlocks();
   int64_t pairWork();
@@ -209,6 +211,18 @@ void AttentionTiler::forGroupOf(Value head,
 // The full form
 //===----------------------------------------------------------------------===//
 
+/// An element of a list, as an index.
+Value AttentionTiler::load(Value list, Value at) {
+  return loops.toIndex(loops.load(list, at));
+}
+
+/// Of ragged keys, those of a sentence.
+Value AttentionTiler::meanLength() {
+  Value batch = loops.size(op.getLengths(), 0);
+  return loops.uceilDiv(loops.size(op.getKey(), 0),
+                        loops.max(batch, loops.index(1)));
+}
+
 /// Blocks of queries of a head: those of each remainder.
 Value AttentionTiler::blocksOf(const Group &group) {
   Value count = loops.size(op.getQuery(), 1);
@@ -275,12 +289,15 @@ HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
   HeadView view;
   view.batch = sentence.number;
   view.head = head;
-  view.queries = rowsOf(op.getQuery(), sentence, head, op.getQueryWidth());
+  // Queries of a list are not ragged.
+  Sentence ofQueries = op.getStarts() ? Sentence{sentence.number} : sentence;
+  view.queries = rowsOf(op.getQuery(), ofQueries, head, op.getQueryWidth());
   view.keys = rowsOf(op.getKey(), sentence, keyHead(head), op.getKeyWidth());
   view.values = values;
   view.relativeKeys = relativeRowsOf(op.getRelativeKeys(), head);
   view.relativeQueries = relativeRowsOf(op.getRelativeQueries(), head);
-  view.result = rowsOf(op.getDestination(), sentence, head, op.getValueWidth());
+  view.result =
+      rowsOf(op.getDestination(), ofQueries, head, op.getValueWidth());
   view.parts = &group.parts;
   view.keyBegin = loops.index(0);
   view.keyEnd = sentence.length ? sentence.length : loops.size(op.getKey(), 1);
@@ -379,12 +396,16 @@ void AttentionTiler::tileFull() {
   Value blocks = mostBlocks();
   Value rows = loops.mul(loops.size(op.getQuery(), 0), heads);
   Value units = loops.mul(rows, blocks);
-  Value unitWork = loops.mul(loops.size(op.getKey(), 1),
-                             tiles.getSizes().queries * pairWork());
+  Value keys = op.getStarts() ? meanLength() : loops.size(op.getKey(), 1);
+  Value unitWork = loops.mul(keys, tiles.getSizes().queries * pairWork());
   Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
   auto find = [&](Value unit) -> HeadBlock {
     Value row = loops.udiv(unit, blocks), number = loops.urem(unit, blocks);
     Sentence sentence = {loops.udiv(row, heads)};
+    if (op.getStarts()) {
+      sentence.start = load(op.getStarts(), sentence.number);
+      sentence.length = load(op.getLengths(), sentence.number);
+    }
     return {sentence, loops.urem(row, heads), number, shares};
   };
   tileBlocks({units, unitWork, rows, shares}, find,
@@ -417,13 +438,9 @@ void AttentionTiler::tileRagged() {
   Value heads = loops.index(op.getHeads());
   Value batch = loops.size(op.getLengths(), 0);
   Value units = loops.mul(loops.size(op.getBlocks(), 0), heads);
-  Value mean = loops.uceilDiv(loops.size(op.getQuery(), 0),
-                              loops.max(batch, loops.index(1)));
+  Value mean = meanLength();
   Value unitWork = loops.mul(mean, kQueryBlock * pairWork());
   Value sharing = loops.index(kSharingBlocks * tiles.getSizes().queries);
-  auto load = [&](Value list, Value at) {
-    return loops.toIndex(loops.load(list, at));
-  };
   auto find = [&](Value unit) -> HeadBlock {
     Value block = loops.udiv(unit, heads);
     Value row = load(op.getBlocks(), block);

@@ -154,8 +154,8 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     if (const SourceInput *input = argument.kind == ArgumentKind::Input
                                        ? sourceInput(argument.name)
                                        : nullptr;
-        input && !input->describe().empty())
-      text += row(argument.name, input->describe());
+        input && !input->describe(manifest).empty())
+      text += row(argument.name, input->describe(manifest));
   if (!manifest.options.empty())
     text += "options\n";
   for (const auto &[name, value] : manifest.options)

@@ -225,8 +225,9 @@ static constexpr Row kOtherRows[] = {
      readOnError},
     {{"global", "POSITIONS", kTextGroup,
       "positions of tokens that attend to all tokens and that all tokens "
-      "attend to, as 0,5,9 or none (default 0), if the model has global "
-      "tokens"},
+      "attend to, as 0,5,9 or none, if the model has global tokens (default: "
+      "0 to translate or to label a line, the tokens of a question, otherwise "
+      "none)"},
      readGlobalTokens},
     {{"prompt", "NAME", kVectorGroup,
       "put the prompt of this name in front of each text, as query or "

@@ -40,10 +40,11 @@
 //            or "log1p_log1p" (of sparse vectors: what is taken of logits)},
 //            "classify": {"labels": ["bad", "good"], "scores": "softmax" (the
 //            default), "sigmoid" (of each label by itself) or "none"},
-//            "tag": {"labels": ["none", "name"]}, "answer": {}, "fill":
-//            {"mask": 103 (the token that is guessed)}}; all but the first with
-//            "max_tokens": 256 (longer texts are cut, or read in windows).
-//            Without tasks a model gives hidden states alone
+//            "tag": {"labels": ["none", "name"]}, "answer": {"separator": 2
+//            (the first of these ends a question, if its tokens are global
+//            ones)}, "fill": {"mask": 103 (the token that is guessed)}}; all
+//            but the first with "max_tokens": 256 (longer texts are cut, or
+//            read in windows). Without tasks a model gives hidden states alone
 //     "tokenizer": {"kind": "sentencepiece", "characters", "byte-level" or
 //            "none" (no section tokenizer; "reason": why), all for people,
 //        "bos": 4 (in front of a source), "eos": 0 (behind it), "language": 5
@@ -68,14 +69,15 @@
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
 // "layers", and all keys of "source" but "vocabulary", all of "embed",
-// "max_tokens" and "scores", every key of "generate" except "vocabulary" and
-// "eos", which is [] if the limit alone ends a sequence. A decoder alone has no
-// entry "encode". Places that call kernels are numbered through all entries, in
-// order; -1 is a layer without a name. dtype is "f32", "i32", "i8", "bf16" or
-// "f16". A shape's elements are numbers or names of dims; "source floordiv 2"
-// is half of a source, rounded down, and "capacity<=7" the capacity, but never
-// more than 7. The step of such a state may have "pinned": 2, slots that keep
-// the first positions; the other 5 are a ring of the latest.
+// "max_tokens", "scores" and "separator", every key of "generate" except
+// "vocabulary" and "eos", which is [] if the limit alone ends a sequence. A
+// decoder alone has no entry "encode". Places that call kernels are numbered
+// through all entries, in order; -1 is a layer without a name. dtype is "f32",
+// "i32", "i8", "bf16" or "f16". A shape's elements are numbers or names of
+// dims; "source floordiv 2" is half of a source, rounded down, and
+// "capacity<=7" the capacity, but never more than 7. The step of such a state
+// may have "pinned": 2, slots that keep the first positions; the other 5 are a
+// ring of the latest.
 //
 // Entries by their roles, with the arguments the runtime knows by name. All
 // roles from `full` on are forms of a "decoder"; a form of one that has
@@ -173,7 +175,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 23;
+inline constexpr uint32_t kVersion = 24;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

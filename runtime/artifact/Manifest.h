@@ -234,6 +234,12 @@ struct LabelTask : TextTask {
   LabelScores scores = LabelScores::Softmax;
 };
 
+/// How a question is answered by a part of a text.
+struct AnswerTask : TextTask {
+  /// The token behind a question, if the tokens of questions are global ones.
+  std::optional<int32_t> separator;
+};
+
 /// How the tokens are guessed in whose place texts have a mask.
 struct FillTask : TextTask {
   int32_t mask = 0;
@@ -257,7 +263,7 @@ struct Manifest {
   std::optional<int32_t> sourcePad;
   std::optional<EmbedTask> embed;
   std::optional<LabelTask> classify, tag;
-  std::optional<TextTask> answer;
+  std::optional<AnswerTask> answer;
   std::optional<FillTask> fill;
   /// Whether it has the task `generate`, which the next three are of.
   bool generates = false;

@@ -197,7 +197,10 @@ static void readTag(JsonReader &reader, Manifest &manifest) {
 }
 
 static void readAnswer(JsonReader &reader, Manifest &manifest) {
-  readText(reader, manifest.answer.emplace());
+  AnswerTask &task = manifest.answer.emplace();
+  readText(reader, task);
+  task.separator = narrow(reader.optionalInteger(
+      "separator", {0, int64_t(manifest.sourceVocabulary) - 1}));
   reader.rejectOtherKeys();
 }
 

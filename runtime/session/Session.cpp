@@ -30,7 +30,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   settle(*layout);
   if (Status status = device->makeReady(dims[Dim::Rows]); !status.ok())
     return status;
-  SourceBatch batch = batchOf(sources, features);
+  SourceBatch batch = batchOf(sources, request, features);
   for (size_t i = 0; i < sourceValues.size(); ++i)
     sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
   if (Status status = findDecoderResults(); !status.ok())

@@ -199,8 +199,10 @@ private:
   int64_t widestState() const;
   void connect(Binding &binding);
   SourceBatch batchOf(const std::vector<TokenIds> &sources,
+                      const DecoderRequest &request,
                       const SourceFeatures &features) const {
-    return {sources, features, inputSettings, model.manifest(), isRagged};
+    return {sources,          features,     inputSettings,
+            model.manifest(), request.task, isRagged};
   }
   Status findDecoderResults();
   static Place placeOf(const Binding &binding, std::string_view output);

@@ -61,7 +61,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   for (const SourceInput *input : sourceInputs())
-    input->measure(batchOf(sources, features), dims);
+    input->measure(batchOf(sources, request, features), dims);
   dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
   return layOut(request);
 }

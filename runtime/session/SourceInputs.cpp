@@ -108,34 +108,52 @@ public:
 };
 
 /// Positions of the tokens that a Longformer takes for global ones, of each
-/// source those that it has.
+/// source those that it has. By default those of transformers' classes: the
+/// first token of what gets labels or is translated, the question of what is
+/// answered, none for anything else.
 class GlobalTokens final : public SourceInput {
 public:
   void measure(const SourceBatch &batch, DimValues &dims) const override {
-    dims[Dim::Globals] = std::max<int64_t>(int64_t(tokens(batch).size()), 1);
+    size_t most = 1;
+    for (const std::vector<int32_t> &source : batch.sources)
+      most = std::max(most, tokensOf(source, batch).size());
+    dims[Dim::Globals] = int64_t(most);
   }
   void fill(const SourceBatch &batch, const DimValues &dims,
             int32_t *values) const override {
+    std::vector<std::vector<int32_t>> lists;
+    for (const std::vector<int32_t> &source : batch.sources)
+      lists.push_back(tokensOf(source, batch));
     // No position of a source, and behind all that are.
     constexpr int32_t none = std::numeric_limits<int32_t>::max();
-    const std::vector<int32_t> &all = tokens(batch);
-    for (const std::vector<int32_t> &source : batch.sources) {
-      auto behind =
-          std::lower_bound(all.begin(), all.end(), int32_t(source.size()));
-      std::fill(std::copy(all.begin(), behind, values),
-                values + dims[Dim::Globals], none);
-      values += dims[Dim::Globals];
-    }
+    fillRows(lists, dims[Dim::Globals], none, values);
   }
-  std::string describe() const override {
-    return "token 0 of a line, unless --global says otherwise";
+  std::string describe(const Manifest &manifest) const override {
+    return (manifest.answer ? "the tokens of a question"
+                            : "token 0 of a line") +
+           std::string(", unless --global says otherwise");
   }
 
 private:
-  static const std::vector<int32_t> &tokens(const SourceBatch &batch) {
-    static const std::vector<int32_t> first = {0};
+  static std::vector<int32_t> tokensOf(const std::vector<int32_t> &source,
+                                       const SourceBatch &batch) {
     auto asked = batch.settings.find("global");
-    return asked == batch.settings.end() ? first : asked->second;
+    if (asked != batch.settings.end()) {
+      const std::vector<int32_t> &all = asked->second;
+      return {all.begin(),
+              std::lower_bound(all.begin(), all.end(), int32_t(source.size()))};
+    }
+    const Manifest &manifest = batch.manifest;
+    if (batch.task == Role::Answer && manifest.answer->separator) {
+      auto end =
+          std::find(source.begin(), source.end(), *manifest.answer->separator);
+      std::vector<int32_t> question(size_t(end - source.begin()));
+      std::iota(question.begin(), question.end(), 0);
+      return question;
+    }
+    bool hasFirst = manifest.generates || batch.task == Role::Classify;
+    return hasFirst && !source.empty() ? std::vector<int32_t>{0}
+                                       : std::vector<int32_t>();
   }
 };
 

@@ -54,6 +54,8 @@ struct SourceBatch {
   const SourceFeatures &features;
   const InputSettings &settings;
   const Manifest &manifest;
+  /// What is computed of the encoder's states, if that is a task of texts.
+  std::optional<Role> task;
   /// Whether sources stand one behind the other: raggedRoles().
   bool isRagged;
 };
@@ -68,7 +70,7 @@ public:
                     int32_t *values) const = 0;
   /// For --info, if a setting of the role's name says it: what it is unless it
   /// does. Empty otherwise.
-  virtual std::string describe() const { return ""; }
+  virtual std::string describe(const Manifest &manifest) const { return ""; }
 
 protected:
   // There is one of each, for good.

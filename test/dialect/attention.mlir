@@ -93,6 +93,16 @@ func.func @ragged(%q: tensor<?x8xf32>, %rows: tensor<?xi32>, %blocks: tensor<?xi
   return
 }
 
+// Queries of a list over ragged keys.
+// CHECK-LABEL: @ragged_keys
+func.func @ragged_keys(%q: tensor<?x?x8xf32>, %k: tensor<?x8xf32>, %starts: tensor<?xi32>, %n: tensor<?xi32>) {
+  // CHECK: transformer.attention %{{.*}}, %[[K:.*]], %[[K]] ragged_keys(%[[STARTS:.*]], %[[N:.*]]) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %0 = transformer.attention %q, %k, %k ragged_keys(%starts, %n) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %[[K]], %[[K]] ragged_keys(%[[STARTS]], %[[N]]) into %{{.*}} {heads = 2 : i64} : (
+  %1 = transformer.attention %q, %k, %k ragged_keys(%starts, %n) into %q {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @memrefs
 func.func @memrefs(%q: memref<?x8xf32>, %k: memref<?x?x8xf32>, %rows: memref<?xi32>, %slopes: memref<2xf32>) {
   %valid = transformer.mask.padding %rows : memref<?xi32>

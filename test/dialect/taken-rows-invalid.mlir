@@ -25,6 +25,30 @@ func.func @take_rows_c2(%x: tensor<2x?x8xf32>, %at: tensor<3x?xi32>) {
 
 // -----
 
+func.func @take_rows_c1_of(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %n: tensor<?xi32>) {
+  // expected-error @below {{expects rows [rows, d] and tokens [batch, k], found 'tensor<?x?x8xf32>' and 'tensor<?x?xi32>'}}
+  %y = transformer.take_rows %x at %at of(%n, %n) : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @take_rows_c2_of(%x: tensor<?x8xf32>, %at: tensor<2x?xi32>, %n: tensor<2xi32>, %m: tensor<3xi32>) {
+  // expected-error @below {{expects an element for each sentence of 'tensor<2x?xi32>', found 'tensor<3xi32>'}}
+  %y = transformer.take_rows %x at %at of(%n, %m) : (tensor<?x8xf32>, tensor<2x?xi32>, tensor<2xi32>, tensor<3xi32>) -> tensor<2x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @take_rows_c3(%x: tensor<?x8xf32>, %at: tensor<?x?xi32>, %n: tensor<?xi32>) {
+  // expected-error @below {{expects starts and lengths together}}
+  %y = "transformer.take_rows"(%x, %at, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}> : (tensor<?x8xf32>, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
 func.func @take_rows_result(%x: memref<?x?x8xf32>, %at: memref<?x2xi32>, %y: memref<?x3x8xf32>) {
   // expected-error @below {{writes a result of shape [?, 2, 8] into a destination of type 'memref<?x3x8xf32>'}}
   transformer.take_rows %x at %at into %y : (memref<?x?x8xf32>, memref<?x2xi32>, memref<?x3x8xf32>) -> ()
@@ -36,6 +60,22 @@ func.func @take_rows_result(%x: memref<?x?x8xf32>, %at: memref<?x2xi32>, %y: mem
 func.func @put_rows_c1(%x: memref<?x8xf32>, %at: memref<?x?xi32>, %r: memref<?x?x8xf32>) {
   // expected-error @below {{expects rows [batch, n, d] and tokens [batch, k], found 'memref<?x8xf32>' and 'memref<?x?xi32>'}}
   transformer.put_rows %r at %at into %x : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @put_rows_c1_of(%x: tensor<?x8xf32>, %at: tensor<?x?xi32>, %r: tensor<?x8xf32>, %n: tensor<?xi32>) {
+  // expected-error @below {{expects rows [batch, n, d] and tokens [batch, k], found 'tensor<?x8xf32>' and 'tensor<?x?xi32>'}}
+  %y = transformer.put_rows %r at %at of(%n, %n) into %x : (tensor<?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @put_rows_c3(%x: tensor<?x8xf32>, %at: tensor<?x?xi32>, %r: tensor<?x?x8xf32>, %n: tensor<?xi32>) {
+  // expected-error @below {{expects starts and lengths together}}
+  %y = "transformer.put_rows"(%r, %at, %n, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>}> : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 

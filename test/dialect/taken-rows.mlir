@@ -14,13 +14,20 @@ func.func @tensors(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %two: tensor<?x2
   %t = transformer.take_rows %rows at %list : (tensor<?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   // CHECK: transformer.put_rows %[[R]] at %{{.*}} into %{{.*}} : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   %y = transformer.put_rows %r at %at into %x : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  // Positions of sequences that stand one behind the other.
+  // CHECK: %[[U:.*]] = transformer.take_rows %{{.*}} at %{{.*}} of(%{{.*}}, %{{.*}}) : (tensor<?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %u = transformer.take_rows %rows at %at of(%list, %list) : (tensor<?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.put_rows %[[U]] at %{{.*}} of(%{{.*}}, %{{.*}}) into %{{.*}} : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  %z = transformer.put_rows %u at %at of(%list, %list) into %rows : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 
 // CHECK-LABEL: @memrefs
-func.func @memrefs(%x: memref<?x?x8xf32>, %at: memref<?x?xi32>, %r: memref<?x?x8xf32>) {
+func.func @memrefs(%x: memref<?x?x8xf32>, %at: memref<?x?xi32>, %r: memref<?x?x8xf32>, %rows: memref<?x8xf32>, %n: memref<?xi32>) {
   // CHECK: transformer.take_rows %{{.*}} at %{{.*}} into %{{.*}} : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
   transformer.take_rows %x at %at into %r : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  // CHECK: transformer.take_rows %{{.*}} at %{{.*}} of(%{{.*}}, %{{.*}}) into %{{.*}} : (memref<?x8xf32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?x?x8xf32>) -> ()
+  transformer.take_rows %rows at %at of(%n, %n) into %r : (memref<?x8xf32>, memref<?x?xi32>, memref<?xi32>, memref<?xi32>, memref<?x?x8xf32>) -> ()
   // CHECK: transformer.put_rows %{{.*}} at %{{.*}} into %{{.*}} : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
   transformer.put_rows %r at %at into %x : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
   return

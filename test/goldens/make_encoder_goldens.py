@@ -27,7 +27,12 @@ from make_embed_goldens import (
     write_words,
 )
 from tokenizers import processors
-from transformers import AutoModel, AutoTokenizer, BertTokenizerFast
+from transformers import (
+    AutoModel,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertTokenizerFast,
+)
 from transformers.utils import logging
 
 # What configurations of all families have.
@@ -50,9 +55,9 @@ BRACKETS = {"do_lower_case": True, "model_max_length": 48}
 ODD_TEXTS = TEXTS + ["the cat <pad> sat on <pad><pad> the mat", "<pad>"]
 
 
-def write_angles(folder):
+def write_angles(folder, **more):
     """A tokenizer of words for classes whose own one is of bytes or pieces."""
-    write_words(folder, MPNET_PIECES, ANGLES)
+    write_words(folder, MPNET_PIECES, ANGLES | more)
     tokenizer = BertTokenizerFast(
         folder / "vocab.txt",
         unk_token="<unk>",
@@ -313,10 +318,44 @@ def make_deberta_keys(folder):
     return TEXTS + LONG
 
 
+LONGFORMER = ROBERTA | {
+    "architectures": ["LongformerModel"],
+    "attention_window": [4, 8],
+    "max_position_embeddings": 130,
+    "model_type": "longformer",
+    "onnx_export": False,
+    "sep_token_id": 2,
+}
+
+
+def make_longformer(folder):
+    """A window for each layer, of which texts have many; no token is global."""
+    write_model(folder, LONGFORMER, seed=36)
+    write_angles(folder, model_max_length=128)
+    return ODD_TEXTS + LONG
+
+
+def make_longformer_labels(folder):
+    """A class with global tokens, which vectors of texts are made without."""
+    head = {"architectures": ["LongformerForSequenceClassification"]}
+    more = {"attention_window": 6, "num_labels": 3, "pad_token_id": 3}
+    auto = AutoModelForSequenceClassification
+    write_model(folder, LONGFORMER | head | more, seed=37, auto=auto)
+    link(folder, "tokenizer.json", "tokenizer_config.json", to="../longformer")
+    return TEXTS + LONG
+
+
 LAYERS = (0, 1, -2, -1)
 
 
-LAYERED = (make_roberta, make_distilbert, make_albert, make_modernbert, make_deberta)
+LAYERED = (
+    make_roberta,
+    make_distilbert,
+    make_albert,
+    make_modernbert,
+    make_deberta,
+    make_longformer,
+)
 
 
 def write_layers(folder, texts):
@@ -357,6 +396,8 @@ def main():
         make_deberta,
         make_deberta_own,
         make_deberta_keys,
+        make_longformer,
+        make_longformer_labels,
     ):
         folder = root / write.__name__.removeprefix("make_").replace("_", "-")
         texts = write(folder)

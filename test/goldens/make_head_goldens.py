@@ -15,11 +15,19 @@ import argparse
 import json
 import pathlib
 import shutil
+from typing import NamedTuple
 
 import torch
 import transformers
 from make_embed_goldens import BERT, MPNET, draw, link, write_json
-from make_encoder_goldens import ALBERT, COMMON, DEBERTA, MODERN, ROBERTA
+from make_encoder_goldens import (
+    ALBERT,
+    COMMON,
+    DEBERTA,
+    LONGFORMER,
+    MODERN,
+    ROBERTA,
+)
 from transformers.utils import logging
 
 SMALL = {
@@ -39,29 +47,56 @@ DISTIL = COMMON | {
     "n_layers": 1,
 }
 ELECTRA = BERT | {"embedding_size": 12, "model_type": "electra"}
-# A family: its configuration, the folder of its vocabulary, how a mask is written.
+
+
+class Family(NamedTuple):
+    """How a family's folders are made. Seeds are those of its heads, of which the one
+    that answers questions has the last; no other family has one of them."""
+
+    config: dict
+    vocabulary: str
+    mask: str
+    seeds: tuple
+
+
 FAMILIES = {
-    "bert": (BERT | SMALL | {"hidden_act": "relu"}, "embed/bert", "[MASK]"),
-    "roberta": (ROBERTA | SMALL, "encoders/roberta", "<mask>"),
-    "mpnet": (MPNET | SMALL, "embed/mpnet", "<mask>"),
-    "distilbert": (DISTIL, "encoders/distilbert", "[MASK]"),
-    "albert": (
+    "bert": Family(
+        BERT | SMALL | {"hidden_act": "relu"}, "embed/bert", "[MASK]", (41, 42, 43, 67)
+    ),
+    "roberta": Family(ROBERTA | SMALL, "encoders/roberta", "<mask>", (44, 45, 46, 68)),
+    "mpnet": Family(MPNET | SMALL, "embed/mpnet", "<mask>", (47, 48, 49, 69)),
+    "distilbert": Family(DISTIL, "encoders/distilbert", "[MASK]", (50, 51, 52, 70)),
+    "albert": Family(
         ALBERT | SMALL | {"inner_group_num": 1, "num_hidden_groups": 1},
         "encoders/albert",
         "[MASK]",
+        (53, 54, 55, 71),
     ),
-    "electra": (ELECTRA | SMALL | {"hidden_act": "relu"}, "encoders/electra", "[MASK]"),
-    "modernbert": (
+    "electra": Family(
+        ELECTRA | SMALL | {"hidden_act": "relu"},
+        "encoders/electra",
+        "[MASK]",
+        (56, 57, 58, 72),
+    ),
+    "modernbert": Family(
         MODERN
         | SMALL
         | {"classifier_activation": "silu", "max_position_embeddings": 128},
         "encoders/modernbert",
         "[MASK]",
+        (59, 60, 61, 73),
     ),
-    "deberta": (
+    "deberta": Family(
         DEBERTA | SMALL | {"pooler_hidden_act": "tanh"},
         "encoders/deberta",
         "[MASK]",
+        (62, 63, 64, 77),
+    ),
+    "longformer": Family(
+        LONGFORMER | SMALL | {"attention_window": 8, "max_position_embeddings": 130},
+        "encoders/longformer",
+        "<mask>",
+        (78, 79, 80, 81),
     ),
 }
 HEADS = {
@@ -270,16 +305,16 @@ def main():
     root = arguments.parse_args().folder / "heads"
     torch.set_num_threads(1)
     shutil.rmtree(root, ignore_errors=True)
-    seed = 40
-    for family, (config, vocabulary, mask) in FAMILIES.items():
-        for head in ("classify", "tag", "fill"):
+    for name, family in FAMILIES.items():
+        config, vocabulary, mask, (*seeds, last) = family
+        for head, seed in zip(("classify", "tag", "fill"), seeds):
             more = labels_of(LABELS[head]) if head in LABELS else {}
-            seed += 1
-            folder = root / f"{family}-{head}"
+            folder = root / f"{name}-{head}"
             make(folder, config | more, vocabulary, mask, head, seed)
-    bert, vocabulary, mask = FAMILIES["bert"]
+        make_answers(root / f"{name}-answer", config, vocabulary, last)
+    bert, vocabulary, mask, _ = FAMILIES["bert"]
     # Labels that do not exclude each other; a number; names that nobody gave.
-    for name, more, function in [
+    cases = [
         (
             "several",
             labels_of(["a", "b"]) | {"problem_type": "multi_label_classification"},
@@ -299,19 +334,14 @@ def main():
             identity,
         ),
         ("mean", {"num_labels": 3}, softmax),
-    ]:
-        seed += 1
+    ]
+    for seed, (name, more, function) in enumerate(cases, start=62):
         config = bert | more
         words = vocabulary
         if name == "mean":
-            config, words, _ = FAMILIES["modernbert"]
+            config, words, *_ = FAMILIES["modernbert"]
             config = config | {"classifier_pooling": "mean"} | more
         make(root / f"labels-{name}", config, words, mask, "classify", seed, function)
-
-    # Behind the others, whose numbers would be drawn anew.
-    for family, (config, vocabulary, _) in FAMILIES.items():
-        seed += 1
-        make_answers(root / f"{family}-answer", config, vocabulary, seed)
 
 
 if __name__ == "__main__":

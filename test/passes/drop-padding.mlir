@@ -127,3 +127,42 @@ func.func private @encode(%ids: tensor<?x?xi32> {transformer.name = "ids", trans
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   return %x : tensor<?x?x8xf32>
 }
+
+// -----
+
+// Rows of global tokens: their lists stay positions of each text, masks read them by
+// text, and their queries see the rows of their text.
+
+// CHECK-LABEL: func.func private @encode(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["tokens"], transformer.name = "x"},
+// CHECK-SAME: %[[N:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "lengths"},
+// CHECK-SAME: %[[G:[^:]*]]: tensor<?x?xi32> {transformer.dims = ["batch", "globals"], transformer.name = "global"},
+// CHECK-SAME: %[[STARTS:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "starts"},
+// CHECK-SAME: %[[AT:[^:]*]]: tensor<?xi32> {transformer.dims = ["tokens"], transformer.name = "positions"},
+// CHECK: %[[COLUMNS:.*]] = transformer.mask.global columns of %[[G]]
+// CHECK: %[[SEEN:.*]] = transformer.mask.or %{{.*}}, %[[COLUMNS]]
+// CHECK: %[[Y:.*]] = transformer.attention %[[X]], %[[X]], %[[X]] mask(%[[SEEN]]) at %[[AT]] of %{{.*}} ragged(%{{.*}}, %[[N]])
+// CHECK: %[[TAKEN:.*]] = transformer.take_rows %[[X]] at %[[G]] of(%[[STARTS]], %[[N]]) : {{.*}} -> tensor<?x?x8xf32>
+// CHECK: %[[Q:.*]] = transformer.linear %[[TAKEN]], %{{.*}} -> tensor<?x?x8xf32>
+// CHECK: %[[Z:.*]] = transformer.attention %[[Q]], %[[X]], %[[X]] ragged_keys(%[[STARTS]], %[[N]]) {heads = 2 : i64} : {{.*}} -> tensor<?x?x8xf32>
+// CHECK: %[[R:.*]] = transformer.put_rows %[[Z]] at %[[G]] of(%[[STARTS]], %[[N]]) into %[[Y]] : {{.*}} -> tensor<?x8xf32>
+// CHECK: return %[[R]]
+transformer.parameter @w : tensor<8x8xf32>
+func.func private @encode(%x: tensor<?x?x8xf32> {transformer.name = "x", transformer.dims = ["batch", "source"]}, %n: tensor<?xi32> {transformer.name = "lengths", transformer.dims = ["batch"]}, %g: tensor<?x?xi32> {transformer.name = "global", transformer.dims = ["batch", "globals"]}) -> (tensor<?x?x8xf32> {transformer.name = "memory"}) attributes {transformer.forms = ["full"], transformer.role = "encode"} {
+  %valid = transformer.mask.padding %n : tensor<?xi32>
+  %columns = transformer.mask.global columns of %g : tensor<?x?xi32>
+  %near = transformer.mask.window [left = 3, right = 3]
+  %either = transformer.mask.or %near, %columns
+  %seen = transformer.mask.and %either, %valid
+  %y = transformer.attention %x, %x, %x mask(%seen) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  %taken = transformer.take_rows %x at %g : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
+  %w = transformer.weight @w : tensor<8x8xf32>
+  %q = transformer.linear %taken, %w : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+  %z = transformer.attention %q, %x, %x mask(%valid) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  %r = transformer.put_rows %z at %g into %y : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %r : tensor<?x?x8xf32>
+}
+func.func private @embed(%memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}, %n: tensor<?xi32> {transformer.name = "lengths", transformer.dims = ["batch"]}) -> (tensor<?x8xf32> {transformer.name = "vectors"}) attributes {transformer.forms = ["full"], transformer.role = "embed", transformer.task = "embed"} {
+  %v = transformer.pool [cls] %memory of %n : (tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return %v : tensor<?x8xf32>
+}

@@ -86,6 +86,7 @@ TEST(LabelManifestTest, answers_questions) {
   ASSERT_TRUE(manifest.ok()) << manifest.message();
   ASSERT_TRUE(manifest->answer);
   EXPECT_EQ(manifest->answer->maxTokens, 12);
+  EXPECT_EQ(manifest->answer->separator, std::nullopt);
   EXPECT_EQ(manifest->textTask(Role::Answer), &*manifest->answer);
   EXPECT_TRUE(manifest->hasTask("answer"));
   EXPECT_EQ(manifest->describeTasks(),
@@ -96,6 +97,15 @@ TEST(LabelManifestTest, answers_questions) {
   EXPECT_EQ(messageOfManifest(text),
             "manifest: entry 'tag' returns 'logits' as f32 [batch, source, 3], "
             "expected 'logits' as f32 [batch, source, 2]");
+  text = withAnswers();
+  text["tasks"]["answer"]["separator"] = 3;
+  manifest = parseManifest(text.dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  EXPECT_EQ(manifest->answer->separator, 3);
+  text["tasks"]["answer"]["separator"] = 9;
+  EXPECT_EQ(messageOfManifest(text),
+            "manifest: the task 'answer' has 'separator' = 9, expected an "
+            "integer from 0 to 8");
   text = withAnswers();
   text["tasks"]["answer"]["labels"] = {"a"};
   EXPECT_EQ(messageOfManifest(text),

@@ -372,7 +372,8 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   refuses("decoder_layers", "null", "1 to 256");
   refuses("max_position_embeddings", "null", "1 to 1048576");
   refuses("model_type", R"("t5")",
-          "albert, bart, bert, deberta-v2, distilbert, electra, led, mbart, "
+          "albert, bart, bert, deberta-v2, distilbert, electra, led, "
+          "longformer, mbart, "
           "mpnet, marian, modernbert, pegasus, roberta, xlm-roberta, "
           "camembert");
   EXPECT_EQ(saysOf(R"(, "activation_function": null)").substr(0, 56),

@@ -21,3 +21,22 @@ ListedRow heddle::findListedRow(OpBuilder &builder, Location loc, Value number,
   Value isRow = loops.uless(row, loops.size(rows, axis));
   return {isRow, loops.select(isRow, row, loops.index(0))};
 }
+
+ListedPlace heddle::findListedPlace(OpBuilder &builder, Location loc,
+                                    const RowLists &lists, ValueRange at) {
+  Loops loops(builder, loc);
+  Value number = loops.load(lists.tokens, at);
+  if (!lists.starts) {
+    ListedRow listed = findListedRow(builder, loc, number, lists.rows);
+    SmallVector<Value, 2> row(at.drop_back());
+    row.push_back(listed.row);
+    return {listed.isRow, row};
+  }
+  auto ofSequence = [&](Value list) {
+    return loops.toIndex(loops.load(list, at.front()));
+  };
+  Value position = loops.toIndex(number);
+  Value isRow = loops.uless(position, ofSequence(lists.lengths));
+  Value row = loops.add(ofSequence(lists.starts), position);
+  return {isRow, {loops.select(isRow, row, loops.index(0))}};
+}

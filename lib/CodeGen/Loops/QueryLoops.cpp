@@ -1,8 +1,8 @@
 //===- QueryLoops.cpp - Keys, scores and probabilities of one query -------===//
 //
 // The constructor finds the row of keys, the position and the range of keys
-// once. In the full form the keys are those of the sentence, and in the ragged
-// form those of the rows that it has. In the step form they are either shared
+// once. In the full form the keys are those of the sentence; ragged ones are
+// those of the rows that it has. In the step form they are either shared
 // by the rows of a sentence, or the latest positions in a cache, and a history
 // may name the cache of each position.
 //
@@ -55,7 +55,12 @@ void QueryLoops::locate() {
   } else if (!op.isStep()) {
     keyRow = sentence = row[0];
     position = row[1];
-    keyCount = loops.size(op.getKey(), 1);
+    if (op.getStarts()) {
+      keyRow = loops.toIndex(loops.load(op.getStarts(), sentence));
+      keyCount = loops.toIndex(loops.load(op.getLengths(), sentence));
+    } else {
+      keyCount = loops.size(op.getKey(), 1);
+    }
   } else {
     keyCount = loops.size(op.getKey(), 1);
     keyRow = op.getShared() ? sentence
@@ -89,7 +94,7 @@ Value QueryLoops::slotOf(Value j) {
 }
 
 SmallVector<Value> QueryLoops::keyAt(Value j) {
-  if (op.isRagged())
+  if (op.hasRaggedKeys())
     return {loops.add(keyRow, j)};
   if (!op.getHistory())
     return {keyRow, slotOf(j)};

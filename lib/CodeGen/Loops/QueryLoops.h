@@ -22,8 +22,8 @@ mlir::Value inlineRegion(mlir::Region &region, mlir::OpBuilder &builder,
 class QueryLoops {
 public:
   /// `row` are the coordinates of the query and of the result: [b, i] or, in a
-  /// step and in the ragged form, [row]. All values are built where the builder
-  /// stands.
+  /// step and if queries are ragged, [row]. All values are built where the
+  /// builder stands.
   QueryLoops(AttentionOp op, mlir::OpBuilder &builder, mlir::ValueRange row,
              mlir::Value head);
   virtual ~QueryLoops() = default;

@@ -136,6 +136,8 @@ EncoderImport::Inputs EncoderImport::beginEncode() {
   if (family.pad)
     arguments.push_back({"source_positions", {"batch", "source"}});
   arguments.push_back({"lengths", {"batch"}});
+  if (family.hasGlobalTokens)
+    arguments.push_back({"global", {"batch", "globals"}});
   auto values =
       layers->beginFunction({"encode", arguments, "memory", config.width});
   Inputs inputs;
@@ -145,7 +147,9 @@ EncoderImport::Inputs EncoderImport::beginEncode() {
     inputs.types = values[next++];
   if (family.pad)
     inputs.positions = values[next++];
-  inputs.lengths = values[next];
+  inputs.lengths = values[next++];
+  if (family.hasGlobalTokens)
+    inputs.global = values[next];
   return inputs;
 }
 
@@ -225,6 +229,9 @@ static bool isUsuallyUnread(StringRef tensor) {
                                      "qa_outputs.",
                                      "predictions.",
                                      "pre_classifier.",
+                                     "query_global.",
+                                     "key_global.",
+                                     "value_global.",
                                      "vocab_",
                                      "generator_lm_head.",
                                      "embeddings.position_embeddings",

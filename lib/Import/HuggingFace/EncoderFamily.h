@@ -80,6 +80,8 @@ struct EncoderFamily {
   std::optional<int64_t> pad;
   /// Whether no text has more tokens than the table of positions has rows.
   bool limitsTexts = true;
+  /// Whether @encode is told which tokens are global ones.
+  bool hasGlobalTokens = false;
   /// Layers for each that `fields.depth` counts.
   int64_t layersPerStep = 1;
   /// The heads of its classes.
@@ -120,7 +122,7 @@ public:
 
   /// What the runtime gives to @encode, i32; null for what a family has not.
   struct Inputs {
-    mlir::Value ids, types, positions, lengths;
+    mlir::Value ids, types, positions, lengths, global;
   };
   /// Begins @encode.
   Inputs beginEncode();

@@ -20,8 +20,7 @@ namespace heddle {
 // config.json
 //===----------------------------------------------------------------------===//
 
-/// What follows "For" in the name of the class, "" for a bare model.
-static std::string readHeadOfClass(ConfigReader &config) {
+std::string readHeadOfClass(ConfigReader &config) {
   const json::Value *value = config.readNonNull("architectures");
   const json::Array *classes = value ? value->getAsArray() : nullptr;
   std::optional<StringRef> name = classes && classes->size() == 1
@@ -228,9 +227,14 @@ void HeadWriter::addAnswer() {
                                    {heads.answerer, 2}));
   int64_t most =
       std::min(inputs.maxTokens.value_or(kMostAnswerTokens), kMostAnswerTokens);
-  setTask(*model.module, kAnswerTask,
-          builder.getDictionaryAttr(builder.getNamedAttr(
-              kMaxTokensKey, builder.getI32IntegerAttr(int32_t(most)))));
+  NamedAttrList task;
+  auto set = [&](StringRef key, int64_t value) {
+    task.set(key, builder.getI32IntegerAttr(int32_t(value)));
+  };
+  set(kMaxTokensKey, most);
+  if (heads.separator)
+    set(kSeparatorKey, *heads.separator);
+  setTask(*model.module, kAnswerTask, task.getDictionary(&folder.context));
 }
 
 /// Whether the file has the head of masked words. Bare encoders often keep the

@@ -41,6 +41,8 @@ struct EncoderHeads {
   /// logits.
   HeadBlock answer = {};
   std::string answerer = "qa_outputs";
+  /// The token behind a question whose tokens are global ones.
+  std::optional<int64_t> separator = {};
 };
 
 /// What heads read.
@@ -62,6 +64,9 @@ llvm::Expected<mlir::Value> buildWordLogits(HuggingFaceFolder &folder,
                                             const EncoderHeads &heads,
                                             const HeadInputs &inputs,
                                             mlir::Value x);
+
+/// What follows "For" in the name of the folder's class, "" for a bare model.
+std::string readHeadOfClass(ConfigReader &config);
 
 /// Writes the functions of the heads that the folder's class has, and their
 /// tasks. One whose tensors are missing is left out, with a warning if that

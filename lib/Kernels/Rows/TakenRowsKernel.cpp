@@ -10,48 +10,46 @@
 using namespace mlir;
 using namespace heddle;
 
-/// body(batch, t, row) for the rows of `rows` that tokens[b, t] name; `batch`
-/// is b, or nothing where tokens and rows have no batch.
+/// body(at, listed) for the numbers of lists, at the coordinates `at`.
 static void
-forEachToken(RowKernel &kernel, Value tokens, Value rows,
-             function_ref<void(ValueRange, Value, const ListedRow &)> body) {
+forEachToken(RowKernel &kernel, const RowLists &lists,
+             function_ref<void(ValueRange, const ListedPlace &)> body) {
   Loops &loops = kernel.loops;
-  Value list = kernel.flatten(tokens);
-  bool isRagged = cast<MemRefType>(tokens.getType()).getRank() == 1;
-  Value places = isRagged ? Value() : loops.size(tokens, 1);
-  int64_t width = *getConstantIntValue(kernel.widthOf(rows));
+  Value list = kernel.flatten(lists.tokens);
+  bool isOne = cast<MemRefType>(lists.tokens.getType()).getRank() == 1;
+  Value places = isOne ? Value() : loops.size(lists.tokens, 1);
+  int64_t width = *getConstantIntValue(kernel.widthOf(lists.rows));
   kernel.forEachRow(loops.size(list, 0), width, [&](Value number) {
-    ListedRow listed =
-        findListedRow(loops.builder, loops.loc, loops.load(list, number), rows);
-    if (isRagged)
-      return body({}, number, listed);
-    body(loops.udiv(number, places), loops.urem(number, places), listed);
+    SmallVector<Value, 2> at = {number};
+    if (!isOne)
+      at = {loops.udiv(number, places), loops.urem(number, places)};
+    body(at, findListedPlace(loops.builder, loops.loc, lists, at));
   });
 }
 
 void heddle::emitKernel(TakeRowsOp op, RowKernel &kernel) {
   Value input = op.getInput();
-  forEachToken(
-      kernel, op.getTokens(), input,
-      [&](ValueRange batch, Value t, const ListedRow &listed) {
-        kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
-          Value x = kernel.load(input, append(batch, listed.row), slice);
-          Value zero = kernel.loops.constant(0, x);
-          kernel.store(kernel.loops.select(listed.isRow, x, zero),
-                       op.getDestination(), append(batch, t), slice);
-        });
-      });
+  forEachToken(kernel, {op.getTokens(), input, op.getStarts(), op.getLengths()},
+               [&](ValueRange at, const ListedPlace &listed) {
+                 kernel.forEachSlice(
+                     kernel.widthOf(input), [&](const Slice &slice) {
+                       Value x = kernel.load(input, listed.row, slice);
+                       Value zero = kernel.loops.constant(0, x);
+                       kernel.store(kernel.loops.select(listed.isRow, x, zero),
+                                    op.getDestination(), at, slice);
+                     });
+               });
 }
 
 void heddle::emitKernel(PutRowsOp op, RowKernel &kernel) {
   Value input = op.getInput(), result = op.getDestination();
   forEachToken(
-      kernel, op.getTokens(), result,
-      [&](ValueRange batch, Value t, const ListedRow &listed) {
+      kernel, {op.getTokens(), result, op.getStarts(), op.getLengths()},
+      [&](ValueRange at, const ListedPlace &listed) {
         kernel.loops.ifThen(listed.isRow, [&] {
           kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
-            kernel.store(kernel.load(input, append(batch, t), slice), result,
-                         append(batch, listed.row), slice);
+            kernel.store(kernel.load(input, at, slice), result, listed.row,
+                         slice);
           });
         });
       });

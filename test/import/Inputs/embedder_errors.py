@@ -41,6 +41,7 @@ def refused(field, value, supported):
     return has("config.json", field, value, supported)
 
 
+GLOBAL_KEY = "longformer.encoder.layer.0.attention.self.key_global.weight"
 LEFT = {
     "direction": "Left",
     "max_length": 8,
@@ -300,7 +301,27 @@ CASES += [
         "tensor 'encoder.rel_embeddings.weight' of 'model.safetensors' has shape"
         " [32, 32] but the model needs [24, 32]",
     ),
+    (
+        "../heads/longformer-answer",
+        config(sep_token_id=99),
+        refused("sep_token_id", "99", "ids from 0 to 39"),
+    ),
+    (
+        "../heads/longformer-classify",
+        tensor(GLOBAL_KEY, name="longformer.other"),
+        f"the model has no tensor '{GLOBAL_KEY}' (expected shape [16, 16])",
+    ),
 ]
+WINDOWS = "an even number from 2 to 1048576, or a list of 2 of them"
+for window in (5, 0, 1 << 21, "8", 8.5, [4], [4, 6, 8], [4, 5], {}):
+    value = json.dumps(window, separators=(",", ":"))
+    CASES.append(
+        (
+            "../encoders/longformer",
+            config(attention_window=window),
+            refused("attention_window", value, WINDOWS),
+        )
+    )
 
 
 def check(golden, change, sentence):

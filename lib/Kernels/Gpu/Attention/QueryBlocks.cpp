@@ -61,8 +61,9 @@ OperandRows heddle::rowsOf(AttentionOp op, const QueryRows &block,
 }
 
 bool heddle::hasQueryBlocks(AttentionOp op) {
-  return !op.isStep() && op.getSimilarity().empty() && !op.isRelative() &&
-         op.getKeyWidth() % 16 == 0 && op.getValueWidth() % 16 == 0 &&
+  return !op.isStep() && !op.getStarts() && op.getSimilarity().empty() &&
+         !op.isRelative() && op.getKeyWidth() % 16 == 0 &&
+         op.getValueWidth() % 16 == 0 &&
          areDense({op.getQuery(), op.getKey(), op.getValue()});
 }
 

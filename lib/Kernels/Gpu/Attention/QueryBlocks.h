@@ -34,8 +34,8 @@ struct OperandRows {
 OperandRows rowsOf(AttentionOp op, const QueryRows &block, BlockCode &code);
 
 /// Whether tensor cores multiply what the op has: scaled products of whole
-/// sentences, without vectors of relative positions, whose heads have widths in
-/// multiples of 16 and rows in order.
+/// sentences, without a list of queries over ragged keys or vectors of relative
+/// positions, whose heads have widths in multiples of 16 and rows in order.
 bool hasQueryBlocks(AttentionOp op);
 
 /// The grid of an op, with a block for each `rows` queries of each head (of a

@@ -45,14 +45,42 @@ LogicalResult heddle::emitGrid(memref::CopyOp op) {
 // Rows that numbers name
 //===----------------------------------------------------------------------===//
 
-/// to[row] = from[batch, number], zeros where there is no such row: numbers
+namespace {
+/// Rows that numbers of one list count: the first one, and how many there are,
+/// i32.
+struct RowRange {
+  Value first, count;
+};
+} // namespace
+
+/// Of the rows of all sequences, or of those of sequence `batch` of [batch, n,
+/// d].
+static RowRange rangeOf(Value rows, Value batch, BlockCode &code) {
+  if (typeOf(rows).getRank() == 2)
+    return {code.i32(0), sizeOf(rows, 0, code)};
+  Value count = sizeOf(rows, 1, code);
+  return {code.mul(batch, count), count};
+}
+
+/// The rows that number `place` of an op's lists counts.
+template <typename Op>
+static RowRange rangeOfList(Op op, Value rows, Value place, BlockCode &code) {
+  Value tokens = op.getTokens();
+  if (typeOf(tokens).getRank() == 1)
+    return rangeOf(rows, Value(), code);
+  Value batch = code.udiv(place, sizeOf(tokens, 1, code));
+  if (!op.getStarts())
+    return rangeOf(rows, batch, code);
+  return {code.loadWord(op.getStarts(), batch),
+          code.loadWord(op.getLengths(), batch)};
+}
+
+/// to[row] = from[number of `range`], zeros where there is no such row: numbers
 /// have no sign, so that negative ones name none.
-static void takeRow(const Piece &piece, Value from, Value batch, Value number,
-                    Value to, BlockCode &code) {
-  Value count = sizeOf(from, typeOf(from).getRank() - 2, code);
-  Value isRow = code.uless(number, count);
-  Value row =
-      code.add(code.mul(batch, count), code.select(isRow, number, code.i32(0)));
+static void takeRow(const Piece &piece, Value from, const RowRange &range,
+                    Value number, Value to, BlockCode &code) {
+  Value isRow = code.uless(number, range.count);
+  Value row = code.select(isRow, code.add(range.first, number), code.i32(0));
   SmallVector<Value> values = piece.load(from, row, code);
   for (Value &value : values) {
     Value zero = code.constant(0, value);
@@ -63,13 +91,12 @@ static void takeRow(const Piece &piece, Value from, Value batch, Value number,
 
 LogicalResult heddle::emitGrid(TakeRowsOp op) {
   Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
-  return emitPieces(
-      op, to, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
-        bool isRagged = typeOf(tokens).getRank() == 1;
-        Value batch = isRagged ? code.i32(0)
-                               : code.udiv(piece.row, sizeOf(tokens, 1, code));
-        takeRow(piece, from, batch, code.loadWord(tokens, piece.row), to, code);
-      });
+  return emitPieces(op, to, from, to, {tokens, op.getStarts(), op.getLengths()},
+                    [&](const Piece &piece, BlockCode &code) {
+                      RowRange range = rangeOfList(op, from, piece.row, code);
+                      takeRow(piece, from, range,
+                              code.loadWord(tokens, piece.row), to, code);
+                    });
 }
 
 LogicalResult heddle::emitGrid(LastRowsOp op) {
@@ -78,22 +105,22 @@ LogicalResult heddle::emitGrid(LastRowsOp op) {
   return emitPieces(
       op, to, from, to, lengths, [&](const Piece &piece, BlockCode &code) {
         Value last = code.sub(code.loadWord(lengths, piece.row), code.i32(1));
-        takeRow(piece, from, piece.row, last, to, code);
+        takeRow(piece, from, rangeOf(from, piece.row, code), last, to, code);
       });
 }
 
 LogicalResult heddle::emitGrid(PutRowsOp op) {
   Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
-  return emitPieces(
-      op, from, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
-        Value batch = code.udiv(piece.row, sizeOf(tokens, 1, code));
-        Value number = code.loadWord(tokens, piece.row);
-        Value count = sizeOf(to, 1, code);
-        code.ifThen(code.uless(number, count), [&] {
-          Value row = code.add(code.mul(batch, count), number);
-          piece.store(piece.load(from, piece.row, code), to, row, code);
-        });
-      });
+  return emitPieces(op, from, from, to,
+                    {tokens, op.getStarts(), op.getLengths()},
+                    [&](const Piece &piece, BlockCode &code) {
+                      RowRange range = rangeOfList(op, to, piece.row, code);
+                      Value number = code.loadWord(tokens, piece.row);
+                      code.ifThen(code.uless(number, range.count), [&] {
+                        piece.store(piece.load(from, piece.row, code), to,
+                                    code.add(range.first, number), code);
+                      });
+                    });
 }
 
 //===----------------------------------------------------------------------===//
