@@ -1,7 +1,7 @@
 """Writes to FOLDER what bench/embed measures: `model`, a link to the sentence-transformers
-folder MODEL, or with a SHAPE (bert-base) its tokenizer and random weights of that shape;
-the same as ONNX in float32 and with dynamically quantised int8 weights, and for
-CTranslate2; and texts of words of LINES, which have about as many tokens as a
+folder MODEL, or with a SHAPE (bert-base, deberta-v3-small, longformer-base) its tokenizer
+and random weights of that shape; a BERT also as ONNX in float32 and with dynamically
+quantised int8 weights, and for CTranslate2; and texts of words of LINES, which have about as many tokens as a
 distribution says: uniform.txt (4 to 400), lognormal.txt (around 60) and short.txt (16).
 Does what is not there yet. usage: PYTHON THIS FOLDER MODEL LINES [SHAPE]"""
 
@@ -11,12 +11,38 @@ import sys
 
 import numpy as np
 import torch
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel
+from transformers import (
+    AutoModel,
+    AutoTokenizer,
+    BertConfig,
+    DebertaV2Config,
+    LongformerConfig,
+)
 
 folder, source, lines = map(pathlib.Path, sys.argv[1:4])
 shape = sys.argv[4] if len(sys.argv) > 4 else None
 model_folder = folder / "model"
 TEXTS = {"uniform": 256, "lognormal": 256, "short": 64}
+# With as many words as a BERT's tokenizer has, of which 0 is the padding.
+SHAPES = {
+    "bert-base": BertConfig(),
+    "deberta-v3-small": DebertaV2Config(
+        vocab_size=30522,
+        hidden_size=768,
+        intermediate_size=3072,
+        num_attention_heads=12,
+        num_hidden_layers=6,
+        relative_attention=True,
+        position_buckets=256,
+        norm_rel_ebd="layer_norm",
+        share_att_key=True,
+        pos_att_type="p2c|c2p",
+        position_biased_input=False,
+    ),
+    "longformer-base": LongformerConfig(
+        attention_window=512, max_position_embeddings=4098, pad_token_id=0
+    ),
+}
 
 
 def copy_tokenizer(into):
@@ -26,14 +52,13 @@ def copy_tokenizer(into):
 
 
 def draw_model():
-    """BERT-base, seeded."""
-    if shape != "bert-base":
-        sys.exit(f"embed_model.py: the shape '{shape}' is not bert-base")
+    """A shape, seeded."""
+    if shape not in SHAPES:
+        sys.exit(f"embed_model.py: the shape '{shape}' is not {', '.join(SHAPES)}")
     unfinished = folder / "unfinished"
     copy_tokenizer(unfinished)
     torch.manual_seed(0)
-    model = BertModel(BertConfig(), add_pooling_layer=False)
-    model.save_pretrained(unfinished)
+    AutoModel.from_config(SHAPES[shape]).save_pretrained(unfinished)
     unfinished.rename(model_folder)
 
 
@@ -110,8 +135,9 @@ if not model_folder.exists():
         draw_model()
     else:
         model_folder.symlink_to(source.resolve())
-if not (folder / "int8.onnx").exists():
-    write_onnx()
-if not (folder / "ctranslate2").exists():
-    write_ctranslate2()
+if shape in (None, "bert-base"):
+    if not (folder / "int8.onnx").exists():
+        write_onnx()
+    if not (folder / "ctranslate2").exists():
+        write_ctranslate2()
 draw_texts()
