@@ -64,6 +64,11 @@ LogicalResult PoolOp::verify() {
     if (llvm::is_contained(ArrayRef(modes).take_front(at), mode))
       return emitOpError("has the mode '")
              << stringifyPooling(mode) << "' twice";
+  // pool_c4
+  if (getRows() && !(isRagged && isa<MemRefType>(type) &&
+                     ArrayRef(modes) == ArrayRef{Pooling::Max}))
+    return emitOpError("pools some rows, which ragged ones with the mode max "
+                       "on memrefs can");
   return verifyDestination(*this,
                            {shapedType(batch).getDimSize(0), getOutputWidth()});
 }
@@ -79,9 +84,13 @@ FailureOr<SmallVector<Value>> PoolOp::buildRagged(OpBuilder &builder,
   return SmallVector<Value>{
       PoolOp::create(builder, getLoc(), ragged.lookup(getInput()),
                      ragged.lookup(getLengths()), ragged.lookup(getFirst()),
-                     ragged.starts, /*destination=*/Value(), getModes())
+                     ragged.starts, /*rows=*/Value(), /*destination=*/Value(),
+                     getModes())
           .getOutput()};
 }
+
+/// What other rows made of it.
+bool PoolOp::readsDestinations() { return bool(getRows()); }
 
 //===----------------------------------------------------------------------===//
 // normalize

@@ -19,7 +19,7 @@ def Transformer_Pooling : Transformer_Enum<Transformer_PoolingCases, "pooling"> 
 }
 
 def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments],
-                                 ["buildRagged"]> {
+                                 ["buildRagged"], [], ["readsDestinations"]> {
   let summary = "one vector for each sequence of a batch";
   let description = [{
     Over the positions i of sequence b, first[b] <= i < lengths[b]; without `from`
@@ -50,6 +50,10 @@ def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments],
       : (tensor<?x384xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x384xf32>
     ```
 
+    With `rows`, an index, x holds some rows of all, from that one on, and y becomes
+    the largest of its numbers and theirs: chunk-rows lets rows that are only pooled,
+    as logits of words are, pass through a short buffer so.
+
     There is no form that advances position by position: the vector of a sequence
     is known at its end.
 
@@ -57,16 +61,18 @@ def PoolOp : Transformer_LayerOp<"pool", [AttrSizedOperandSegments],
     - (C1) x has rank 3 and at least one position, or rank 2 with `starts`.
     - (C2) lengths, `from` and `starts` have an element for each sequence.
     - (C3) there is at least one mode, and none stands twice.
+    - (C4) with `rows` there are `starts`, memrefs, and no mode but max.
   }];
   let arguments = (ins Transformer_Vectors:$input, Transformer_PerRow:$lengths,
                        Optional<Transformer_PerRow>:$first,
                        Optional<Transformer_PerRow>:$starts,
+                       Optional<Index>:$rows,
                        Optional<Transformer_Values>:$destination,
                        TypedArrayAttrBase<Transformer_Pooling,
                                           "modes of pooling">:$modes);
   let assemblyFormat = [{
     custom<Modes>($modes) $input `of` $lengths (`from` $first^)?
-        (`starts` $starts^)? (`into` $destination^)? attr-dict
+        (`starts` $starts^)? (`rows` $rows^)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let reifyMethod = [{

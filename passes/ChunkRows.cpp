@@ -5,6 +5,9 @@
 // then as long as a chunk: the hidden vectors of a long sequence would take
 // most of the arena otherwise, and come from memory.
 //
+// Rows that a pool alone reads, as logits of words are, need not all be there
+// at once either: each chunk moves the largest numbers of its texts up.
+//
 // If a layer reads some rows last, a later one of the loop may write its own
 // to the same memory: other chunks have other rows.
 //
@@ -14,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/Loops/PoolLoops.h"
 #include "lib/CodeGen/Loops/RowOperands.h"
 #include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,19 +47,30 @@ using RowDims = SmallVector<StringAttr>;
 struct Run {
   RowDims dims;
   SmallVector<DestinationOpInterface> layers;
+  /// What reads rows of the last one, or null.
+  PoolOp pool;
+};
+
+/// How long chunks are: as many rows, and as many bytes of those that are
+/// pooled.
+struct ChunkSizes {
+  int64_t rows, bytes;
 };
 
 /// Makes a run a loop.
 class RunChunker {
 public:
-  RunChunker(const Run &run, int64_t mostRows)
-      : layers(run.layers), mostRows(mostRows) {}
+  RunChunker(const Run &run, const ChunkSizes &sizes)
+      : layers(run.layers), pool(run.pool), mostRows(sizes.rows) {
+    limitPooledRows(sizes.bytes);
+  }
 
   void chunk();
 
 private:
   using Buffers = llvm::MapVector<Value, Value>;
 
+  void limitPooledRows(int64_t bytes);
   void findLocals();
   bool isLocal(Value buffer) const;
   void keepLayersOfLocals();
@@ -64,9 +79,11 @@ private:
   bool isReadLast(Value buffer, size_t layer) const;
   memref::AllocOp findReusable(Value written, size_t layer) const;
   Buffers collapseBuffers(OpBuilder &builder, Location loc, Value rows);
+  void poolChunk(Value rows, Value first);
   void buildLoop();
 
   SmallVector<DestinationOpInterface> layers;
+  PoolOp pool;
   int64_t mostRows;
   /// Buffers that nothing but the layers uses.
   SetVector<memref::AllocOp> locals;
@@ -117,24 +134,45 @@ static RowDims nameRows(Operation *op) {
   return names;
 }
 
+/// Whether a pool keeps the largest numbers of rows of a run.
+static bool poolsRows(PoolOp pool, const Run &run) {
+  return !run.layers.empty() && pool.getStarts() &&
+         ArrayRef(pool.getModeList()) == ArrayRef{Pooling::Max} &&
+         nameLeading(pool.getInput(), 1) == run.dims;
+}
+
 static SmallVector<Run> findRuns(Block &block) {
   SmallVector<Run> runs(1);
   for (Operation &op : block) {
     if (isMemoryEffectFree(&op) || isa<memref::AllocOp>(op))
       continue;
+    if (auto pool = dyn_cast<PoolOp>(op); pool && poolsRows(pool, runs.back()))
+      runs.back().pool = pool;
     RowDims dims = nameRows(&op);
     if (dims.empty() || dims != runs.back().dims)
-      runs.push_back({dims, {}});
+      runs.push_back({dims, {}, {}});
     if (!dims.empty())
       runs.back().layers.push_back(cast<DestinationOpInterface>(op));
   }
   return runs;
 }
 
+/// A multiple of what kernels compute at once.
+void RunChunker::limitPooledRows(int64_t bytes) {
+  if (!pool)
+    return;
+  constexpr int64_t tile = 16;
+  auto type = cast<MemRefType>(pool.getInput().getType());
+  int64_t rowBytes = type.getShape().back() * type.getElementTypeBitWidth() / 8;
+  mostRows = std::clamp(bytes / rowBytes / tile * tile, tile, mostRows);
+}
+
 void RunChunker::findLocals() {
   DenseSet<Operation *> inside;
   for (DestinationOpInterface layer : layers)
     inside.insert(layer);
+  if (pool)
+    inside.insert(pool);
   for (DestinationOpInterface layer : layers)
     for (OpOperand *operand : rowOperandsOf(layer))
       if (auto alloc = operand->get().getDefiningOp<memref::AllocOp>();
@@ -274,9 +312,20 @@ RunChunker::Buffers RunChunker::collapseBuffers(OpBuilder &builder,
   return buffers;
 }
 
+/// Of the rows of a chunk, from `first` on, on top of those before.
+void RunChunker::poolChunk(Value rows, Value first) {
+  OpBuilder builder(first.getDefiningOp()->getParentOp());
+  FillOp::create(builder, pool.getLoc(), pool.getDestination(),
+                 pool.getDestination(), builder.getF32FloatAttr(kLowestPooled),
+                 builder.getI64IntegerAttr(pool.getOutputWidth()));
+  pool.getInputMutable().assign(rows);
+  pool.getRowsMutable().assign(first);
+  pool->moveAfter(layers.back());
+}
+
 void RunChunker::buildLoop() {
   // What the layers read stands before the last one.
-  OpBuilder builder(layers.back());
+  OpBuilder builder(pool ? pool : layers.back().getOperation());
   Location loc = layers.front().getLoc();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
@@ -311,6 +360,8 @@ void RunChunker::buildLoop() {
       operand->set(chunks.lookup(operand->get()));
     layer->moveBefore(loop.getBody()->getTerminator());
   }
+  if (pool)
+    poolChunk(chunks.lookup(pool.getInput()), first);
   for (memref::AllocOp alloc : locals)
     alloc.erase();
 }
@@ -320,6 +371,8 @@ void RunChunker::chunk() {
   keepLayersOfLocals();
   if (layers.empty())
     return;
+  if (pool && !isLocal(pool.getInput()))
+    pool = nullptr;
   reuseRows();
   buildLoop();
 }
@@ -333,7 +386,7 @@ struct ChunkRows : heddle::impl::ChunkRowsPassBase<ChunkRows> {
       if (function.isExternal() || !function.getBody().hasOneBlock())
         continue;
       for (const Run &run : findRuns(function.front()))
-        RunChunker(run, rows).chunk();
+        RunChunker(run, {rows, bytes}).chunk();
     }
   }
 };

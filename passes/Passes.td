@@ -421,12 +421,19 @@ def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
     norm in place, with rows of the same type. Of several the oldest is taken, so
     that the residual stream stays in one buffer, in the end that of the result.
 
+    A `pool` that only keeps the largest number of each column belongs to the layers
+    in front of it, if it alone reads the rows of the last one: its vectors begin as
+    the lowest number, and each chunk moves them up. Such a chunk has at most `bytes`
+    of these rows.
+
     Declined: layers with an operand that is neither a weight nor a dense buffer of
     the same named dimensions, and layers of steps, which have few rows.
   }];
   let options = [
     Option<"rows", "rows", "int64_t", /*default=*/"2048",
-           "of a chunk, at most">
+           "of a chunk, at most">,
+    Option<"bytes", "bytes", "int64_t", /*default=*/"1 << 25",
+           "of a chunk of rows that are pooled, at most">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

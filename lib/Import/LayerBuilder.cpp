@@ -361,7 +361,8 @@ Value LayerBuilder::pool(ArrayRef<Pooling> modes, Value input, Value lengths,
   for (Pooling mode : modes)
     attributes.push_back(PoolingAttr::get(builder.getContext(), mode));
   return PoolOp::create(builder, input.getLoc(), input, lengths, first,
-                        /*starts=*/Value(), /*destination=*/Value(),
+                        /*starts=*/Value(), /*rows=*/Value(),
+                        /*destination=*/Value(),
                         builder.getArrayAttr(attributes))
       .getOutput();
 }

@@ -143,3 +143,27 @@ func.func @pool_c2_ragged(%x: tensor<?x8xf32>, %n: tensor<2xi32>, %starts: tenso
   %y = transformer.pool [mean] %x of %n starts %starts : (tensor<?x8xf32>, tensor<2xi32>, tensor<3xi32>) -> tensor<2x8xf32>
   return
 }
+
+// -----
+
+func.func @pool_c4_mode(%x: memref<?x8xf32>, %n: memref<?xi32>, %i: index, %y: memref<?x16xf32>) {
+  // expected-error @below {{pools some rows, which ragged ones with the mode max on memrefs can}}
+  transformer.pool [max, mean] %x of %n starts %n rows %i into %y : (memref<?x8xf32>, memref<?xi32>, memref<?xi32>, index, memref<?x16xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @pool_c4_padded(%x: memref<?x?x8xf32>, %n: memref<?xi32>, %i: index, %y: memref<?x8xf32>) {
+  // expected-error @below {{pools some rows, which ragged ones with the mode max on memrefs can}}
+  transformer.pool [max] %x of %n rows %i into %y : (memref<?x?x8xf32>, memref<?xi32>, index, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @pool_c4_tensors(%x: tensor<?x8xf32>, %n: tensor<?xi32>, %i: index) {
+  // expected-error @below {{pools some rows, which ragged ones with the mode max on memrefs can}}
+  %y = transformer.pool [max] %x of %n starts %n rows %i : (tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, index) -> tensor<?x8xf32>
+  return
+}

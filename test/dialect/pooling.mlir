@@ -26,11 +26,13 @@ func.func @tensors(%x: tensor<?x?x8xf32>, %n: tensor<?xi32>, %three: tensor<3x?x
 }
 
 // CHECK-LABEL: @memrefs
-func.func @memrefs(%x: memref<?x?x8xf32>, %n: memref<?xi32>, %y: memref<?x16xf32>) {
+func.func @memrefs(%x: memref<?x?x8xf32>, %n: memref<?xi32>, %y: memref<?x16xf32>, %part: memref<?x8xf32>, %first: index) {
   // CHECK: transformer.pool [max, mean] %{{.*}} of %{{.*}} into %{{.*}} : (memref<?x?x8xf32>, memref<?xi32>, memref<?x16xf32>) -> ()
   transformer.pool [max, mean] %x of %n into %y : (memref<?x?x8xf32>, memref<?xi32>, memref<?x16xf32>) -> ()
   // CHECK: transformer.pool [max, mean] %{{.*}} of %{{.*}} from %{{.*}} into %{{.*}} : (memref<?x?x8xf32>, memref<?xi32>, memref<?xi32>, memref<?x16xf32>) -> ()
   transformer.pool [max, mean] %x of %n from %n into %y : (memref<?x?x8xf32>, memref<?xi32>, memref<?xi32>, memref<?x16xf32>) -> ()
+  // CHECK: transformer.pool [max] %{{.*}} of %{{.*}} starts %{{.*}} rows %{{.*}} into %{{.*}} : (memref<?x8xf32>, memref<?xi32>, memref<?xi32>, index, memref<?x8xf32>) -> ()
+  transformer.pool [max] %part of %n starts %n rows %first into %part : (memref<?x8xf32>, memref<?xi32>, memref<?xi32>, index, memref<?x8xf32>) -> ()
   // CHECK: transformer.normalize %{{.*}} into %{{.*}} {epsilon = 9.99999996E-13 : f32} : (memref<?x16xf32>, memref<?x16xf32>) -> ()
   transformer.normalize %y into %y {epsilon = 1.0e-12 : f32} : (memref<?x16xf32>, memref<?x16xf32>) -> ()
   return

@@ -1,5 +1,5 @@
 // Layers between others become a loop over chunks of rows.
-// RUN: heddle-opt %s -transformer-chunk-rows=rows=64 -split-input-file | FileCheck %s
+// RUN: heddle-opt %s "-transformer-chunk-rows=rows=64 bytes=1048576" -split-input-file | FileCheck %s
 
 // The example of the pass's description.
 
@@ -217,5 +217,65 @@ func.func private @computed_weight(%x: memref<?x?x8xf32> {transformer.dims = ["b
   %a = memref.alloc(%batch, %source) : memref<?x?x8xf32>
   transformer.activation relu %x into %a : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
   transformer.linear %a, %w into %y : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Rows that are pooled: each chunk moves the largest numbers up. Of 16 kilobytes a row
+// 64 are a mebibyte.
+
+// CHECK-LABEL: @largest_of_chunks
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>
+// CHECK-SAME: %[[Y:[^:]*]]: memref<?x4096xf32>
+// CHECK: %[[LONGEST:.*]] = arith.minui %{{.*}}, %c64
+// CHECK: %[[LOGITS:.*]] = memref.alloc(%[[LONGEST]]) : memref<?x4096xf32>
+// CHECK: transformer.fill like %[[Y]] into %[[Y]] {value = -1.000000e+09 : f32, width = 4096 : i64}
+// CHECK: scf.for
+// CHECK: %[[FIRST:.*]] = arith.divui
+// CHECK: %[[L:.*]] = transformer.rows %[[LOGITS]][%c0{{.*}} for %{{.*}}]
+// CHECK: transformer.linear %{{.*}}, %{{.*}} into %[[L]]
+// CHECK: transformer.pool [max] %[[L]] of %{{.*}} starts %{{.*}} rows %[[FIRST]] into %[[Y]]
+// CHECK: }
+// CHECK-NEXT: return
+transformer.parameter @w : tensor<8x4096xf32>
+func.func private @largest_of_chunks(%x: memref<?x8xf32> {transformer.dims = ["tokens"]}, %n: memref<?xi32> {transformer.dims = ["batch"]}, %starts: memref<?xi32> {transformer.dims = ["batch"]}, %y: memref<?x4096xf32> {transformer.dims = ["batch"]}) {
+  %c0 = arith.constant 0 : index
+  %tokens = memref.dim %x, %c0 : memref<?x8xf32>
+  %w = transformer.weight @w : memref<8x4096xf32>
+  %logits = memref.alloc(%tokens) : memref<?x4096xf32>
+  transformer.linear %x, %w into %logits : (memref<?x8xf32>, memref<8x4096xf32>, memref<?x4096xf32>) -> ()
+  transformer.pool [max] %logits of %n starts %starts into %y : (memref<?x4096xf32>, memref<?xi32>, memref<?xi32>, memref<?x4096xf32>) -> ()
+  return
+}
+
+// -----
+
+// Other modes read all rows, and so does what else asks for them.
+
+// CHECK-LABEL: @means_of_all
+// CHECK-NOT: scf.for
+// CHECK: return
+// CHECK-LABEL: @read_by_others
+// CHECK-NOT: rows %
+// CHECK: transformer.pool [max] %{{.*}} of %{{.*}} starts %{{.*}} into
+transformer.parameter @w : tensor<8x4096xf32>
+func.func private @means_of_all(%x: memref<?x8xf32> {transformer.dims = ["tokens"]}, %n: memref<?xi32> {transformer.dims = ["batch"]}, %starts: memref<?xi32> {transformer.dims = ["batch"]}, %y: memref<?x8192xf32> {transformer.dims = ["batch"]}) {
+  %c0 = arith.constant 0 : index
+  %tokens = memref.dim %x, %c0 : memref<?x8xf32>
+  %w = transformer.weight @w : memref<8x4096xf32>
+  %logits = memref.alloc(%tokens) : memref<?x4096xf32>
+  transformer.linear %x, %w into %logits : (memref<?x8xf32>, memref<8x4096xf32>, memref<?x4096xf32>) -> ()
+  transformer.pool [max, mean] %logits of %n starts %starts into %y : (memref<?x4096xf32>, memref<?xi32>, memref<?xi32>, memref<?x8192xf32>) -> ()
+  return
+}
+func.func private @read_by_others(%x: memref<?x8xf32> {transformer.dims = ["tokens"]}, %n: memref<?xi32> {transformer.dims = ["batch"]}, %starts: memref<?xi32> {transformer.dims = ["batch"]}, %y: memref<?x4096xf32> {transformer.dims = ["batch"]}, %z: memref<?x4096xf32> {transformer.dims = ["tokens"]}) {
+  %c0 = arith.constant 0 : index
+  %tokens = memref.dim %x, %c0 : memref<?x8xf32>
+  %w = transformer.weight @w : memref<8x4096xf32>
+  %logits = memref.alloc(%tokens) : memref<?x4096xf32>
+  transformer.linear %x, %w into %logits : (memref<?x8xf32>, memref<8x4096xf32>, memref<?x4096xf32>) -> ()
+  transformer.pool [max] %logits of %n starts %starts into %y : (memref<?x4096xf32>, memref<?xi32>, memref<?xi32>, memref<?x4096xf32>) -> ()
+  memref.copy %logits, %z : memref<?x4096xf32> to memref<?x4096xf32>
   return
 }

@@ -13,9 +13,8 @@
 using namespace mlir;
 using namespace heddle;
 
-/// sentence-transformers': of no position the largest number, and the least
-/// that a sum is divided by.
-static constexpr float kLowest = -1e9f, kLeastCount = 1e-9f;
+/// sentence-transformers': the least that a sum is divided by.
+static constexpr float kLeastCount = 1e-9f;
 
 static Value toF32(Value index, Loops &loops) {
   // A sum of positions may be beyond 32 bits.
@@ -33,16 +32,24 @@ PooledPositions heddle::findPooledPositions(PoolOp op, Value sequence,
   };
   Value end = numberOf(op.getLengths()), zero = loops.index(0);
   Value first = op.getFirst() ? loops.umin(numberOf(op.getFirst()), end) : zero;
+  bool isRagged = bool(op.getStarts());
+  Value start = isRagged ? numberOf(op.getStarts()) : sequence;
+  if (Value rows = op.getRows()) {
+    // Positions count from the sequence's first row, which may stand before.
+    start = loops.sub(start, rows);
+    first = loops.max(first, loops.sub(zero, start));
+    end = loops.min(end, loops.sub(loops.size(op.getInput(), 0), start));
+  }
   Value one = loops.index(1);
   auto sumUpTo = [&](Value count) {
     return loops.udiv(loops.mul(count, loops.add(count, one)), 2);
   };
   Value hasSome = loops.less(first, end);
   Value least = loops.f32(kLeastCount);
-  bool isRagged = bool(op.getStarts());
   return {
-      isRagged ? numberOf(op.getStarts()) : sequence,
+      start,
       isRagged,
+      bool(op.getRows()),
       first,
       end,
       hasSome,
@@ -58,23 +65,31 @@ SmallVector<Value> heddle::pooledRow(const PooledPositions &positions, Value i,
   return {positions.sequence, i};
 }
 
+void heddle::ifPooled(PoolOp op, const PooledPositions &positions, Loops &loops,
+                      function_ref<void()> body) {
+  if (!op.getRows())
+    return body();
+  loops.ifThen(positions.hasSome, body);
+}
+
 Value heddle::poolColumn(Pooling mode, const PooledPositions &positions,
-                         Value zero, function_ref<Value(Value)> column,
-                         Loops &loops) {
+                         const PooledColumn &column, Loops &loops) {
+  Value zero = column.zero;
   auto fold = [&](Value initial, function_ref<Value(Value, Value)> body) {
     return loops.fold(positions.first, positions.end, initial, body);
   };
   auto sum = [&] {
-    return fold(zero,
-                [&](Value i, Value sum) { return loops.add(sum, column(i)); });
+    return fold(
+        zero, [&](Value i, Value sum) { return loops.add(sum, column.at(i)); });
   };
   switch (mode) {
   case Pooling::Cls:
-    return column(loops.index(0));
+    return column.at(loops.index(0));
   case Pooling::Max:
-    return fold(loops.constant(kLowest, zero), [&](Value i, Value most) {
-      return loops.max(most, column(i));
-    });
+    return fold(
+        positions.isPart ? column.before()
+                         : loops.constant(kLowestPooled, zero),
+        [&](Value i, Value most) { return loops.max(most, column.at(i)); });
   case Pooling::Mean:
     return loops.div(sum(), positions.count);
   case Pooling::MeanSqrt:
@@ -83,12 +98,12 @@ Value heddle::poolColumn(Pooling mode, const PooledPositions &positions,
   case Pooling::WeightedMean: {
     Value weighted = fold(zero, [&](Value i, Value sum) {
       Value weight = toF32(loops.add(i, loops.index(1)), loops);
-      return loops.add(sum, loops.mul(column(i), weight));
+      return loops.add(sum, loops.mul(column.at(i), weight));
     });
     return loops.div(weighted, positions.weight);
   }
   case Pooling::Last:
-    return loops.select(positions.hasSome, column(positions.last), zero);
+    return loops.select(positions.hasSome, column.at(positions.last), zero);
   }
   llvm_unreachable("all modes are covered");
 }
@@ -101,12 +116,14 @@ void heddle::buildPoolLoops(PoolOp op, Loops &loops) {
     PooledPositions positions = findPooledPositions(op, sequence, loops);
     for (auto [number, mode] : llvm::enumerate(op.getModeList()))
       loops.loop(width, [&, number = number, mode = mode](Value d) {
-        auto column = [&](Value i) {
+        auto element = [&](Value i) {
           return loops.load(input, append(pooledRow(positions, i, loops), d));
         };
-        Value pooled = poolColumn(mode, positions, loops.f32(0), column, loops);
         Value place = loops.add(loops.mul(width, int64_t(number)), d);
-        loops.store(pooled, result, {sequence, place});
+        auto before = [&] { return loops.load(result, {sequence, place}); };
+        loops.store(
+            poolColumn(mode, positions, {loops.f32(0), element, before}, loops),
+            result, {sequence, place});
       });
   });
 }

@@ -21,18 +21,22 @@ void heddle::emitKernel(PoolOp op, RowKernel &kernel) {
   Value count = loops.size(op.getLengths(), 0);
   kernel.forEachRow(count, work, [&](Value sequence) {
     PooledPositions positions = findPooledPositions(op, sequence, loops);
-    kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
-      auto column = [&](Value i) {
+    auto poolSlice = [&](const Slice &slice) {
+      auto columns = [&](Value i) {
         return kernel.load(input, pooledRow(positions, i, loops), slice);
       };
       Value zero = kernel.broadcast(loops.f32(0), slice);
       for (auto [number, mode] : llvm::enumerate(op.getModeList())) {
         Slice place = slice;
         place.column = loops.add(slice.column, int64_t(number) * width);
-        kernel.store(poolColumn(mode, positions, zero, column, loops), result,
-                     {sequence}, place);
+        auto before = [&] { return kernel.load(result, {sequence}, place); };
+        kernel.store(
+            poolColumn(mode, positions, {zero, columns, before}, loops), result,
+            {sequence}, place);
       }
-    });
+    };
+    ifPooled(op, positions, loops,
+             [&] { kernel.forEachSlice(kernel.widthOf(input), poolSlice); });
   });
 }
 

@@ -197,6 +197,77 @@ TEST_P(PoolTest, Modes) {
   });
 }
 
+TEST_P(PoolTest, LargestNumbersOfRowsInChunks) {
+  if (takesSample())
+    GTEST_SKIP() << "a sample leaves so many logits to --all";
+  // More logits than a chunk has: 300 rows of 30,000 are two of 150.
+  constexpr int64_t kWidth = 4, kWords = 30000;
+  const std::string module = R"(
+transformer.parameter @w : tensor<4x30000xf32>
+func.func @largest(
+    %x: tensor<?x4xf32> {transformer.name = "x",
+                         transformer.dims = ["tokens"]},
+    %n: tensor<?xi32> {transformer.name = "lengths",
+                       transformer.dims = ["batch"]},
+    %starts: tensor<?xi32> {transformer.name = "starts",
+                            transformer.dims = ["batch"]})
+    -> (tensor<?x30000xf32> {transformer.name = "y"}) {
+  %w = transformer.weight @w : tensor<4x30000xf32>
+  %logits = transformer.linear %x, %w
+    : (tensor<?x4xf32>, tensor<4x30000xf32>) -> tensor<?x30000xf32>
+  %y = transformer.pool [max] %logits of %n starts %starts
+    : (tensor<?x30000xf32>, tensor<?xi32>, tensor<?xi32>)
+      -> tensor<?x30000xf32>
+  return %y : tensor<?x30000xf32>
+}
+)";
+  Weights weights = {
+      {"w", {{kWidth, kWords}, randomValues(kWidth * kWords, 2)}}};
+  // Within a chunk, across its end, and none.
+  const std::vector<int32_t> lengths = {100, 1, 120, 0, 79};
+  withCode(module, weights, [&](const EntryRunner &code) {
+    std::vector<float> x = randomValues(300 * kWidth, 1);
+    auto run = [&](std::vector<int32_t> sizes, const float *rows) {
+      std::vector<int32_t> starts;
+      int32_t count = 0;
+      for (int32_t size : sizes) {
+        starts.push_back(count);
+        count += size;
+      }
+      // A sequence of none beside a row of another.
+      int64_t tokens = std::max(count, 1);
+      EntryCall call =
+          prepare(code, "largest",
+                  {{Dim::Batch, int64_t(sizes.size())}, {Dim::Tokens, tokens}});
+      call.set("x", std::vector<float>(rows, rows + tokens * kWidth));
+      call.set("lengths", sizes);
+      call.set("starts", starts);
+      call();
+      EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
+      return call.get("y");
+    };
+    std::vector<float> all = run(lengths, x.data()), alone;
+    const float *rows = x.data();
+    for (int32_t length : lengths) {
+      std::vector<float> own = run({length}, rows);
+      alone.insert(alone.end(), own.begin(), own.end());
+      rows += length * kWidth;
+    }
+    EXPECT_EQ(all, alone);
+    EXPECT_EQ(all[3 * kWords], -1e9f);
+    // The largest of the first row's products and those of the next 99.
+    double largest = -1e9;
+    const std::vector<float> &w = weights.at("w").values;
+    for (int64_t i = 0; i < 100; ++i) {
+      double logit = 0;
+      for (int64_t d = 0; d < kWidth; ++d)
+        logit += double(x[size_t(i * kWidth + d)]) * w[size_t(d * kWords)];
+      largest = std::max(largest, logit);
+    }
+    EXPECT_NEAR(all[0], largest, 1e-6);
+  });
+}
+
 /// Around vectors of either level, and where a row no longer fits registers.
 static const int64_t kWidths[] = {1, 7, 16, 21, 257, 1000};
 

@@ -21,25 +21,31 @@ static void poolThread(PoolOp op, Value sequence, Value column,
   Value input = op.getInput(), result = op.getDestination();
   int64_t width = typeOf(input).getShape().back();
   Value pitch = code.i32(width * int64_t(sizeof(float)));
-  Value firstRow = op.getStarts()
-                       ? code.loadWord(op.getStarts(), sequence)
-                       : code.mul(sequence, code.toI32(code.size(input, 1)));
-  Value rows = code.at(code.global(input), code.rowOffset(firstRow, pitch));
-  Value first = code.at(rows, code.mul(column, sizeof(float)));
-  auto element = [&](Value i) {
-    return code.loadOne(f32,
-                        code.at(first, code.rowOffset(code.toI32(i), pitch)));
-  };
   PooledPositions positions =
       findPooledPositions(op, code.toIndex(sequence), code);
+  auto placeOf = [&](Value memref, Value row) {
+    Value start = code.at(code.global(memref), code.rowOffset(row, pitch));
+    return code.at(start, code.mul(column, sizeof(float)));
+  };
+  auto element = [&](Value i) {
+    SmallVector<Value> at = pooledRow(positions, i, code);
+    Value row = at.back();
+    if (!positions.isRagged)
+      row = code.add(code.mul(at.front(), code.size(input, 1)), row);
+    return code.loadOne(f32, placeOf(input, code.toI32(row)));
+  };
   SmallVector<Pooling> modes = op.getModeList();
-  for (auto [number, mode] : llvm::enumerate(modes)) {
-    Value pooled = poolColumn(mode, positions, code.f32(0), element, code);
-    Value row =
-        code.add(code.mul(sequence, int64_t(modes.size())), int64_t(number));
-    Value place = code.at(code.global(result), code.rowOffset(row, pitch));
-    code.storeOne(pooled, code.at(place, code.mul(column, sizeof(float))));
-  }
+  ifPooled(op, positions, code, [&] {
+    for (auto [number, mode] : llvm::enumerate(modes)) {
+      Value place =
+          placeOf(result, code.add(code.mul(sequence, int64_t(modes.size())),
+                                   int64_t(number)));
+      auto before = [&] { return code.loadOne(f32, place); };
+      code.storeOne(
+          poolColumn(mode, positions, {code.f32(0), element, before}, code),
+          place);
+    }
+  });
 }
 
 LogicalResult heddle::emitGrid(PoolOp op) {
