@@ -85,6 +85,10 @@ static Expected<ImportedModel> importByKind(StringRef path,
                      "in its weights: random ones have no use");
   if (isMarianFolder(path))
     return importMarianFolder(path, context);
+  std::error_code unread;
+  sys::fs::directory_iterator(path, unread);
+  if (unread)
+    return makeError("cannot read '" + path + "': " + unread.message());
   return makeError("'" + path + "' is no model folder: it has neither " +
                    "config.json nor model*.bin or model*.npz");
 }

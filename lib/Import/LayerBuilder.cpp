@@ -170,7 +170,7 @@ void LayerBuilder::declare(const Parameter &parameter) {
   } else if (!entry->tensor->encoding) {
     fail("tensor '" + parameter.name + "' of '" + entry->file +
          "' has the unsupported element type '" + entry->tensor->elementType +
-         "'");
+         "' (supported: F32, F16, BF16)");
   } else if (!isSameShape(entry->tensor->shape, parameter.fileShape)) {
     fail("tensor '" + parameter.name + "' of '" + entry->file + "' has shape " +
          formatShape(entry->tensor->shape) + " but the model needs " +

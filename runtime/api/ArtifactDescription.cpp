@@ -68,7 +68,8 @@ static std::string describeGeneration(const Manifest &manifest) {
 static std::string describeTask(const Manifest &manifest, Role role) {
   std::vector<std::string> parts;
   auto addLabels = [&](const LabelTask &task) {
-    parts.push_back(std::to_string(task.labels.size()) + " labels");
+    parts.push_back(std::to_string(task.labels.size()) +
+                    (task.labels.size() == 1 ? " label" : " labels"));
     parts.insert(parts.end(), task.labels.begin(), task.labels.end());
   };
   if (role == Role::Embed) {

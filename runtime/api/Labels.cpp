@@ -60,13 +60,18 @@ static NamedLabels nameLabels(const Model &model, Role task, bool areSpans,
     return named;
   const Manifest &manifest = model.manifest();
   const Tokenizer *tokenizer = model.tokenizer();
+  // Tokens that texts do not have stand there by their names.
+  auto textOf = [&](int32_t token) {
+    std::string text = tokenizer ? tokenizer->decode({token}) : "";
+    return text.empty() && tokenizer ? repairUtf8(tokenizer->nameOf(token))
+                                     : text;
+  };
   for (const Label &label : *labels) {
     heddle_label &result = named.labels.emplace_back();
-    const std::string &text =
-        task == Role::Fill
-            ? named.keep(tokenizer ? tokenizer->decode({label.id}) : "")
-        : task == Role::Tag ? manifest.tag->labels[size_t(label.id)]
-                            : manifest.classify->labels[size_t(label.id)];
+    const std::string &text = task == Role::Fill ? named.keep(textOf(label.id))
+                              : task == Role::Tag
+                                  ? manifest.tag->labels[size_t(label.id)]
+                                  : manifest.classify->labels[size_t(label.id)];
     // The end of a name ends with its NUL.
     std::string_view name = areSpans ? nameOfSpan(text) : text;
     result.text = name.data();

@@ -214,8 +214,9 @@ static constexpr Row kOtherRows[] = {
       "the language to translate into, likewise"},
      readLanguage<&SettingValues::targetLanguage>},
     {{"max-source", "N", kTextGroup,
-      "refuse lines of more than N tokens, the end included (default: "
-      "what the model says); time grows with their square"},
+      "read at most N tokens of a line, special ones included: more are "
+      "refused "
+      "by a translation and cut by other tasks (default: what the model says)"},
      readNumber<&SettingValues::maxSource, 1, kMostTokensAsked>},
     {{"on-error", "stop|skip|crop", kTextGroup,
       "what to do about a line that the model cannot take: stop there, "
@@ -242,8 +243,8 @@ static constexpr Row kOtherRows[] = {
      readEmbedSwitch<&EmbedOptions::normalizes>},
     {{"top", "N", kLabelGroup,
       "give the N best labels of a text (default: all) or of a token (default: "
-      "1), the N best tokens for a mask (default: 5) or answers to a question "
-      "(default: 1)"},
+      "1), the N best tokens for a mask (default: 5), answers to a question "
+      "(default: 1) or lines of a ranking (default: all)"},
      readTop},
     {{"aggregate", "none|simple|first|average|max", kLabelGroup,
       "of a tagger, join neighbouring tokens with one label and leave out "

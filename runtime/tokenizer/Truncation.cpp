@@ -68,9 +68,11 @@ Result<std::vector<TextWindow>> heddle::truncate(size_t first,
                kept > excess || (!second && kept == excess)) {
       kept -= excess;
     } else {
-      return Status::error("has ", kept, " tokens in its ",
-                           isFirst ? "first" : "second",
-                           " text, too few to cut ", excess);
+      size_t others = isFirst ? keptSecond : keptFirst;
+      return Status::error(
+          "has ", others, others == 1 ? " token" : " tokens", " in its ",
+          isFirst ? "second" : "first", " text, expected at most ",
+          std::max<size_t>(room, 1) - 1, " beside another one");
     }
   }
   for (auto [kept, count] :

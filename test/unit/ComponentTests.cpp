@@ -239,9 +239,11 @@ TEST(Truncations, MustHaveRoom) {
                                    "expected at most 2");
   EXPECT_EQ(messageOf(5, {}, {3}), "");
   EXPECT_EQ(messageOf(5, 5, {8, Strategy::OnlyFirst}),
-            "has 5 tokens in its first text, too few to cut 5");
+            "has 5 tokens in its second text, expected at most 4 beside "
+            "another one");
   EXPECT_EQ(messageOf(5, 4, {8, Strategy::OnlySecond}),
-            "has 4 tokens in its second text, too few to cut 4");
+            "has 5 tokens in its first text, expected at most 4 beside "
+            "another one");
   EXPECT_EQ(messageOf(5, {}, {5, Strategy::LongestFirst, false, 2}),
             "has windows of 2 tokens of its text, expected more than a stride "
             "of 2");

@@ -54,7 +54,8 @@ static std::vector<Flag> getOwnFlags() {
            "pair with TEXT, the best first"},
           {"--task", "NAME", kTextGroup,
            "do this of what the model can do: generate, classify, tag, answer, "
-           "embed or fill (default: the first of these)"},
+           "embed or fill (default: what another flag is for, as --output for "
+           "vectors and --aggregate for a tagger, otherwise the first of these)"},
           {"--score", "FILE", kJobs,
            "print the log-probability of each line of FILE as a "
            "translation, a tab and that of each token; at the end, the "

@@ -6,6 +6,8 @@
 
 #include "tools/run/AnswerLines.h"
 
+#include "runtime/tokenizer/Utf8.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -99,7 +101,7 @@ std::string Perplexity::describe() const {
 
 std::string heddle::quoteJson(std::string_view text) {
   std::string quoted = "\"";
-  for (char c : text) {
+  for (char c : repairUtf8(text)) {
     char escape[8];
     snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(c));
     if (static_cast<unsigned char>(c) < ' ')

@@ -51,7 +51,7 @@ private:
   int64_t tokens = 0;
 };
 
-/// A JSON string, of UTF-8.
+/// A JSON string, with U+FFFD in place of what is no UTF-8.
 std::string quoteJson(std::string_view text);
 /// A JSON number, null for what is none.
 std::string formatJsonNumber(float value);

@@ -66,14 +66,21 @@ Status FlagChecks::checkStandardInput() const {
                              "' is given (the text '-' must follow a '--')");
 }
 
-/// Whether a file begins as artifacts do.
-static bool isArtifact(const std::string &path) {
-  char magic[sizeof(format::kMagic)];
+/// Whether a file begins so. A pipe is not read.
+static bool beginsWith(const std::string &path, std::string_view magic) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    return false;
+  std::string begin(magic.size(), 0);
   FILE *file = fopen(path.c_str(), "re");
-  bool isRead = file && fread(magic, sizeof magic, 1, file) == 1;
+  bool isRead = file && fread(begin.data(), begin.size(), 1, file) == 1;
   if (file)
     fclose(file);
-  return isRead && memcmp(magic, format::kMagic, sizeof magic) == 0;
+  return isRead && begin == magic;
+}
+
+static bool isArtifact(const std::string &path) {
+  return beginsWith(path, {format::kMagic, sizeof(format::kMagic)});
 }
 
 /// A text that names a file is hardly meant to be translated.
@@ -100,8 +107,8 @@ Status FlagChecks::checkTexts() const {
                            text);
     return Status::error("'", text, "' is a ",
                          S_ISDIR(info.st_mode) ? "folder" : "file",
-                         ", but texts are translated as they stand: expected ",
-                         use, " <", S_ISDIR(info.st_mode) ? "FILE" : text,
+                         ", but texts are read as they stand: expected ", use,
+                         " <", S_ISDIR(info.st_mode) ? "FILE" : text,
                          " (the text '", text, "' must follow a '--')");
   }
   return Status::success();
@@ -161,6 +168,14 @@ Status FlagChecks::checkNearest() const {
   if (options.nearest.empty())
     return options.query ? Status::error("--query needs --nearest FILE")
                          : Status::success();
+  for (auto [kind, isOne] :
+       {std::pair("an artifact", isArtifact(options.nearest)),
+        std::pair("a zip archive, as .npz is",
+                  beginsWith(options.nearest, "PK\3\4"))})
+    if (isOne)
+      return Status::error("--nearest compares lines of text or the vectors of "
+                           "a .npy file, but '",
+                           options.nearest, "' is ", kind);
   if (options.query && (given.namesStandardInput || !options.texts.empty()))
     return Status::error("--query is the only query, found '",
                          given.namesStandardInput ? "-" : options.texts[0],

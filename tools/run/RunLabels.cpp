@@ -166,12 +166,13 @@ struct LabelPrinter {
   void print(const heddle_label *labels, size_t count) {
     lines.begin(labels != nullptr);
     std::vector<Place> places = placesOf(labels, count);
+    bool wantsAll = options.top.value_or(1) > 1;
     lines.end(!labels            ? formatSkipped(task, options.plain)
               : options.plain    ? formatPlain(task, places)
-              : task == "answer" ? formatAnswers(labels, count, options.top)
+              : task == "answer" ? formatAnswers(labels, count, wantsAll)
               : task == "classify"
                   ? "{" + formatBest(places.front(), /*wantsAll=*/true) + "}\n"
-                  : formatPlaces(task, places, options.top));
+                  : formatPlaces(task, places, wantsAll));
   }
 };
 } // namespace

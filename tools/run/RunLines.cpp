@@ -106,9 +106,14 @@ static Status print(Run &run, Stream stream, const std::string &targets,
   return reportRun(run, options);
 }
 
+/// Whether a task gives labels or answers.
+static bool givesLabels(std::string_view task) {
+  return task != "generate" && task != "embed";
+}
+
 /// What is asked of the model: the task that is named, or the first one that it
-/// has. Vectors are written to files and have flags of their own, and what is
-/// plain is no translation.
+/// has. Vectors are written to files and have flags of their own, labels and
+/// answers are what there are several of, and what is plain is no translation.
 static std::string taskFor(const Run &run, const RunOptions &options) {
   if (!options.task.empty())
     return options.task;
@@ -124,7 +129,8 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
     return "tag";
   for (std::string_view task : kTaskNames)
     if (heddle_model_has_task(run.model.get(), task.data()) &&
-        !(options.plain && task == "generate"))
+        !(options.plain && task == "generate") &&
+        !(options.top && options.nearest.empty() && !givesLabels(task)))
       return std::string(task);
   return options.plain ? "embed" : "generate";
 }
@@ -143,6 +149,13 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
       return Status::error(
           flag, " is for ", what, ", but '", options.file, "' is asked to ",
           task == "answer" ? "answer questions" : task + " texts");
+  if (options.top && options.nearest.empty() && !givesLabels(task))
+    return Status::error("--top is for labels and answers, but '", options.file,
+                         "' is asked to ", task, " texts");
+  if (options.pairs && options.task.empty() &&
+      !heddle_model_has_task(run->model.get(), task.c_str()))
+    return Status::error("--pairs is for labels of texts and answers, but '",
+                         options.file, "' gives neither");
   if (task == "answer" && options.ids)
     return Status::error("--ids takes ids, but questions are asked of texts");
   if (!options.nearest.empty())

@@ -264,8 +264,9 @@ Status Parser::check() {
   options.nBest = given.has("--n-best") || given.has("--alternatives");
   options.tokenScores = given.has("--token-scores");
   options.split = given.has("--split");
-  options.top = numberOf("--top", 1) > 1;
-  options.mostNearest = size_t(numberOf("--top", 10));
+  if (given.has("--top"))
+    options.top = size_t(numberOf("--top", 1));
+  options.mostNearest = options.top.value_or(10);
   // Otherwise it is a setting of labels, which an embedder has none of.
   if (!options.nearest.empty())
     heddle_settings_set(options.settings.get(), "top", nullptr);

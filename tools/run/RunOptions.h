@@ -34,8 +34,9 @@ struct RunOptions {
   int64_t batch = 16;
   bool ids = false, scores = false, nBest = false, tokenScores = false,
        split = false;
-  /// Whether places have several labels.
-  bool top = false;
+  /// How many labels, answers or lines of a ranking at most; absent if nobody
+  /// says it.
+  std::optional<size_t> top;
   /// For --info; 0 for what the model says.
   int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty if only the table is wanted.

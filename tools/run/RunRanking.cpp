@@ -114,6 +114,8 @@ void Ranking::print(OutputWriter &output) const {
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return std::pair(-*scores[a], a) < std::pair(-*scores[b], b);
   });
+  if (options.top && *options.top < order.size())
+    order.resize(*options.top);
   for (size_t line : order)
     output.print(formatRankedLine({int64_t(line), *scores[line], texts[line]},
                                   options.plain));

@@ -290,9 +290,14 @@ Expected<Value> buildWordLogits(HuggingFaceFolder &folder, LayerBuilder &layers,
 }
 
 void HeadWriter::addFill() {
-  if (!hasWordHead(folder, layers, heads) || !inputs.mask ||
-      *inputs.mask >= inputs.vocabulary)
+  if (!hasWordHead(folder, layers, heads))
     return;
+  if (!inputs.mask || *inputs.mask >= inputs.vocabulary) {
+    model.warnings.push_back("the tokenizer of '" + folder.path +
+                             "' has no mask of the vocabulary: the model is "
+                             "without the task 'fill'");
+    return;
+  }
   LayerBuilder::Argument masks = {"masks", {"batch", "masks"}};
   auto values = begin(kFillTask, inputs.vocabulary, &masks);
   layers.endFunction(wordLogits(folder, layers, heads, inputs,
@@ -300,6 +305,25 @@ void HeadWriter::addFill() {
   addTask(kFillTask,
           builder.getNamedAttr(
               kMaskKey, builder.getI32IntegerAttr(int32_t(*inputs.mask))));
+}
+
+/// Says that a head goes unused if no class tells which it is.
+static void warnOfUnknownHead(HuggingFaceFolder &folder,
+                              const LayerBuilder &layers,
+                              const EncoderHeads &heads, ImportedModel &model) {
+  const json::Value *value = folder.config.readNonNull("architectures");
+  const json::Array *classes = value ? value->getAsArray() : nullptr;
+  if (classes && classes->size() == 1 && classes->front().getAsString())
+    return;
+  for (const std::string &name :
+       {heads.classifier, heads.tagger, heads.answerer})
+    if (layers.find(name + ".weight")) {
+      model.warnings.push_back(
+          "'" + folder.path + "' has a tensor '" + name +
+          ".weight', but no class in 'architectures' of config.json that says "
+          "what it is for: the model is without it");
+      return;
+    }
 }
 
 Error addHeads(HuggingFaceFolder &folder, LayerBuilder &layers,
@@ -315,7 +339,9 @@ Error addHeads(HuggingFaceFolder &folder, LayerBuilder &layers,
     writer.addAnswer();
   else if (head == "MaskedLM" || head == "PreTraining")
     writer.addFill();
-  else if (!head.empty())
+  else if (head.empty())
+    warnOfUnknownHead(folder, layers, heads, model);
+  else
     model.warnings.push_back("'" + folder.path + "' is of a class for " + head +
                              ", a head that is not supported: the model is "
                              "without it");

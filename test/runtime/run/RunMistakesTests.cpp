@@ -129,8 +129,8 @@ TEST_F(RunMistakesTest, texts_that_name_files) {
   auto sentence = [](const std::string &name, const std::string &kind,
                      const std::string &use) {
     return "'" + name + "' is a " + kind +
-           ", but texts are translated as they stand: expected heddle-run " +
-           use + " (the text '" + name + "' must follow a '--')";
+           ", but texts are read as they stand: expected heddle-run " + use +
+           " (the text '" + name + "' must follow a '--')";
   };
   expectUsageError("text letters.txt",
                    sentence("letters.txt", "file", "text <letters.txt"));

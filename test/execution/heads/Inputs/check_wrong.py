@@ -76,6 +76,16 @@ WARNINGS = [
         " question: the model is without the task 'answer'",
     ),
     (
+        fields("config.json", architectures=None),
+        "'folder' has a tensor 'qa_outputs.weight', but no class in 'architectures' of"
+        " config.json that says what it is for: the model is without it",
+    ),
+    (
+        fields("config.json", architectures="BertForQuestionAnswering"),
+        "'folder' has a tensor 'qa_outputs.weight', but no class in 'architectures' of"
+        " config.json that says what it is for: the model is without it",
+    ),
+    (
         fields("config.json", architectures=["BertForMultipleChoice"]),
         "'folder' is of a class for MultipleChoice, a head that is not supported: the model"
         " is without it",
@@ -92,7 +102,7 @@ RUNS = [
     (
         WHO + ["--max-source", "4"],
         "the fox\n",
-        "line 1 of standard input has 2 tokens in its second text, too few to cut 2",
+        "line 1 of standard input has 1 token in its first text, expected at most 0 beside another one",
     ),
     (
         WHO + ["--output", "v.npy"],
