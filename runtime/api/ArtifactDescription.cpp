@@ -97,11 +97,13 @@ static std::string describeTask(const Manifest &manifest, Role role) {
     parts.push_back("windows of " + std::to_string(*most) + " tokens");
   else if (most)
     parts.push_back("texts of at most " + std::to_string(*most) + " tokens");
+  // The library has names without a text in all folders.
   if (role == Role::Embed)
     for (const Prompt &prompt : manifest.embed->prompts)
-      parts.push_back(
-          "prompt " + prompt.name +
-          (manifest.embed->prompt == prompt.name ? " (default)" : ""));
+      if (!prompt.text.empty())
+        parts.push_back(
+            "prompt " + prompt.name +
+            (manifest.embed->prompt == prompt.name ? " (default)" : ""));
   return joined(parts);
 }
 

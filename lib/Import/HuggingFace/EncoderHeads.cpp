@@ -120,6 +120,7 @@ private:
   bool hasTensors(const std::string &name, StringRef task);
   SmallVector<Value> begin(StringRef task, int64_t width,
                            const LayerBuilder::Argument *other);
+  std::vector<std::string> labelsFor(const std::string &name);
   void addTask(StringRef name, ArrayRef<NamedAttribute> settings);
   NamedAttribute labelsOf(ArrayRef<std::string> labels);
 
@@ -168,6 +169,20 @@ static Value applyBlock(LayerBuilder &layers, Value x, const HeadBlock &block) {
   return block.norm ? blocks.norm(x, *block.norm) : x;
 }
 
+/// The labels of a head, of which its weight has a row for each.
+std::vector<std::string> HeadWriter::labelsFor(const std::string &name) {
+  std::vector<std::string> labels = readLabels(folder.config);
+  const TensorInfo *weight = layers.find(name + ".weight");
+  if (weight && weight->shape.size() == 2 && !labels.empty() &&
+      weight->shape.front() != int64_t(labels.size()))
+    layers.fail("'" + folder.config.getPath() + "' has " +
+                Twine(labels.size()) +
+                (labels.size() == 1 ? " label" : " labels") +
+                " ('id2label', 'num_labels'), but tensor '" + name +
+                ".weight' has " + Twine(weight->shape.front()) + " rows");
+  return labels;
+}
+
 void HeadWriter::addTask(StringRef name, ArrayRef<NamedAttribute> settings) {
   NamedAttrList task(settings);
   if (inputs.maxTokens)
@@ -184,7 +199,7 @@ NamedAttribute HeadWriter::labelsOf(ArrayRef<std::string> labels) {
 void HeadWriter::addClassify() {
   if (!hasTensors(heads.classifier, kClassifyTask))
     return;
-  std::vector<std::string> labels = readLabels(folder.config);
+  std::vector<std::string> labels = labelsFor(heads.classifier);
   auto count = int64_t(labels.size());
   LayerBuilder::Argument lengths = {"lengths", {"batch"}};
   auto values = begin(kClassifyTask, count, &lengths);
@@ -201,7 +216,7 @@ void HeadWriter::addClassify() {
 void HeadWriter::addTag() {
   if (!hasTensors(heads.tagger, kTagTask))
     return;
-  std::vector<std::string> labels = readLabels(folder.config);
+  std::vector<std::string> labels = labelsFor(heads.tagger);
   auto count = int64_t(labels.size());
   auto values = begin(kTagTask, count, /*other=*/nullptr);
   layers.endFunction(blocks.linear(applyBlock(layers, values[0], heads.tag),
