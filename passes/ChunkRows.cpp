@@ -61,8 +61,7 @@ struct ChunkSizes {
 class RunChunker {
 public:
   RunChunker(const Run &run, const ChunkSizes &sizes)
-      : layers(run.layers), pool(run.pool), mostRows(sizes.rows) {
-    limitPooledRows(sizes.bytes);
+      : layers(run.layers), pool(run.pool), sizes(sizes), mostRows(sizes.rows) {
   }
 
   void chunk();
@@ -70,7 +69,7 @@ public:
 private:
   using Buffers = llvm::MapVector<Value, Value>;
 
-  void limitPooledRows(int64_t bytes);
+  void limitPooledRows();
   void findLocals();
   bool isLocal(Value buffer) const;
   void keepLayersOfLocals();
@@ -84,6 +83,7 @@ private:
 
   SmallVector<DestinationOpInterface> layers;
   PoolOp pool;
+  ChunkSizes sizes;
   int64_t mostRows;
   /// Buffers that nothing but the layers uses.
   SetVector<memref::AllocOp> locals;
@@ -158,13 +158,12 @@ static SmallVector<Run> findRuns(Block &block) {
 }
 
 /// A multiple of what kernels compute at once.
-void RunChunker::limitPooledRows(int64_t bytes) {
-  if (!pool)
-    return;
+void RunChunker::limitPooledRows() {
   constexpr int64_t tile = 16;
   auto type = cast<MemRefType>(pool.getInput().getType());
   int64_t rowBytes = type.getShape().back() * type.getElementTypeBitWidth() / 8;
-  mostRows = std::clamp(bytes / rowBytes / tile * tile, tile, mostRows);
+  int64_t fitting = sizes.bytes / rowBytes / tile * tile;
+  mostRows = std::min(sizes.rows, std::max(fitting, tile));
 }
 
 void RunChunker::findLocals() {
@@ -373,6 +372,8 @@ void RunChunker::chunk() {
     return;
   if (pool && !isLocal(pool.getInput()))
     pool = nullptr;
+  if (pool)
+    limitPooledRows();
   reuseRows();
   buildLoop();
 }

@@ -9,11 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attention/Attention.h"
-#include "dialect/masks/MaskParts.h"
-#include "lib/CodeGen/Machine/TaskCosts.h"
-#include "lib/Kernels/Attention/OnlineUpdates.h"
+#include "lib/Kernels/Attention/AttentionTasks.h"
 #include "lib/Kernels/Attention/ValueCopy.h"
-#include "lib/Kernels/Vectors/RowKernel.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,8 +24,6 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// Operations that a function of math, such as tanh, costs.
-static constexpr int64_t kFunctionOperations = 32;
 /// Scratch memory and code grow with the width of a head; the widest of the
 /// literature are 256.
 static constexpr int64_t kMostHeadWidth = 512;
@@ -37,16 +32,6 @@ static constexpr int64_t kMostHeadWidth = 512;
 static constexpr int64_t kSharingBlocks = 8;
 
 namespace {
-/// Heads that run the same code.
-struct Group {
-  SmallVector<int64_t> heads;
-  MaskParts parts;
-  /// Positions of other remainders do not see each other.
-  int64_t stride;
-  /// The number of its first remainder, counted through all groups.
-  int64_t firstRemainder;
-};
-
 /// Where a task finds a sentence: the mask's number of it and, if keys are
 /// ragged, its first row and how many it has.
 struct Sentence {
@@ -73,30 +58,18 @@ struct TaskScratch {
   QueryScratch wide, narrow, row;
 };
 
-class AttentionTiler {
+class BlockTiler : public AttentionTasks {
 public:
-  AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa);
+  using AttentionTasks::AttentionTasks;
 
-  /// Whether some queries are taken one by one in the full form, too.
-  bool hasLists() const;
   void tileFull();
   void tileRagged();
-  void tileStep();
 
 private:
-  bool hasTiles() const;
-  Value keyHead(Value head);
-  Value headNumber(Value batch, Value head);
   Value columnsOf(const Group &group, const HeadBlock &block);
-  Value load(Value list, Value at);
   Value meanLength();
   Value blocksOf(const Group &group);
   Value mostBlocks();
-  int64_t pairWork();
-  void forEachTask(Value units, Value unitWork, Value most,
-                   function_ref<void()> takeScratch,
-                   function_ref<void(Value)> unit);
-  void forGroupOf(Value head, function_ref<void(const Group &)> body);
   TaskScratch blockScratch();
   bool mayCopyValues() const;
   Value rowsOf(Value memref, const Sentence &sentence, Value head,
@@ -115,116 +88,39 @@ private:
                      const TaskScratch &scratch);
   void queryBlock(const HeadView &view, Value first,
                   const TaskScratch &scratch);
+};
+
+class StepTiler : public AttentionTasks {
+public:
+  using AttentionTasks::AttentionTasks;
+
+  void tile();
+
+private:
   void queryRow(const Group &group, Value row, Value head,
                 const QueryScratch &scratch);
-
-  AttentionOp op;
-  VectorLoops loops;
-  SmallVector<Group> groups;
-  /// Of all groups.
-  int64_t remainders = 0;
-  OnlineUpdates tiles;
 };
 } // namespace
 
-AttentionTiler::AttentionTiler(AttentionOp op, OpBuilder &builder,
-                               const IsaLevel &isa)
-    : op(op), loops(builder, op.getLoc(), isa), tiles(op, loops) {
-  for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
-    MaskParts parts = splitMask(builder, heads.mask);
-    bool isWhole = op.getPositions() || op.isRelative() ||
-                   !parts.lists.empty() || !parts.tiled;
-    int64_t stride =
-        isWhole ? 1 : parts.tiled.getDefiningOp<MaskOpInterface>().stride();
-    groups.push_back({heads.heads, parts, stride, remainders});
-    remainders += stride;
-  }
-}
-
-bool AttentionTiler::hasLists() const {
-  return llvm::any_of(
-      groups, [](const Group &group) { return !group.parts.lists.empty(); });
-}
-bool AttentionTiler::hasTiles() const {
-  return llvm::any_of(
-      groups, [](const Group &group) { return group.parts.hasTiles(); });
-}
-
-/// The head of keys and values that a head of queries reads.
-Value AttentionTiler::keyHead(Value head) {
-  int64_t group = op.getHeads() / op.getKeyValueHeads();
-  return group == 1 ? head : loops.udiv(head, group);
-}
-
-/// The same, counted through all sentences.
-Value AttentionTiler::headNumber(Value batch, Value head) {
-  Value heads = loops.index(op.getKeyValueHeads());
-  return loops.add(loops.mul(batch, heads), keyHead(head));
-}
-
 /// A number for the first values of a block's head in columns.
-Value AttentionTiler::columnsOf(const Group &group, const HeadBlock &block) {
+Value BlockTiler::columnsOf(const Group &group, const HeadBlock &block) {
   Value number = headNumber(block.sentence.number, block.head);
   return loops.add(loops.mul(number, remainders), group.firstRemainder);
-}
-
-/// Multiply-adds of a pair of a query and a key.
-int64_t AttentionTiler::pairWork() {
-  return similarityOperations(op, kFunctionOperations) / 2 + op.getValueWidth();
-}
-
-/// Splits [0, units) among at most `most` tasks that are worth one.
-void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
-                                 function_ref<void()> takeScratch,
-                                 function_ref<void(Value)> unit) {
-  OpBuilder &builder = loops.builder;
-  Value worth = loops.udiv(loops.mul(units, unitWork), kTaskProducts);
-  Value tasks = loops.clamp(worth, loops.index(1), most);
-  auto loop =
-      scf::ForallOp::create(builder, loops.loc, ArrayRef<OpFoldResult>{tasks},
-                            /*outputs=*/ValueRange(), std::nullopt);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(loop.getTerminator());
-  Value task = loop.getInductionVar(0);
-  takeScratch();
-  Value begin = loops.udiv(loops.mul(task, units), tasks);
-  Value end = loops.udiv(loops.mul(loops.add(task, 1), units), tasks);
-  loops.each(begin, end, 1, unit);
-}
-
-/// The code of the group that `head` belongs to.
-void AttentionTiler::forGroupOf(Value head,
-                                function_ref<void(const Group &)> body) {
-  if (groups.size() == 1)
-    return body(groups.front());
-  // The number of the head's group: one after the other, as heads are few.
-  Value number = loops.index(0);
-  for (size_t index = 1; index < groups.size(); ++index)
-    for (int64_t each : groups[index].heads)
-      number = loops.select(loops.equal(head, loops.index(each)),
-                            loops.index(index), number);
-  loops.choose(number, groups.size(),
-               [&](int64_t index) { body(groups[index]); });
 }
 
 //===----------------------------------------------------------------------===//
 // The full form
 //===----------------------------------------------------------------------===//
 
-/// An element of a list, as an index.
-Value AttentionTiler::load(Value list, Value at) {
-  return loops.toIndex(loops.load(list, at));
-}
-
 /// Of ragged keys, those of a sentence.
-Value AttentionTiler::meanLength() {
+Value BlockTiler::meanLength() {
   Value batch = loops.size(op.getLengths(), 0);
   return loops.uceilDiv(loops.size(op.getKey(), 0),
                         loops.max(batch, loops.index(1)));
 }
 
 /// Blocks of queries of a head: those of each remainder.
-Value AttentionTiler::blocksOf(const Group &group) {
+Value BlockTiler::blocksOf(const Group &group) {
   Value count = loops.size(op.getQuery(), 1);
   if (group.stride > 1)
     count = loops.uceilDiv(count, group.stride);
@@ -233,14 +129,14 @@ Value AttentionTiler::blocksOf(const Group &group) {
 }
 
 /// Of the group that has most: others have blocks without queries then.
-Value AttentionTiler::mostBlocks() {
+Value BlockTiler::mostBlocks() {
   Value most = blocksOf(groups.front());
   for (const Group &group : ArrayRef(groups).drop_front())
     most = loops.max(most, blocksOf(group));
   return most;
 }
 
-TaskScratch AttentionTiler::blockScratch() {
+TaskScratch BlockTiler::blockScratch() {
   const TileSizes &sizes = tiles.getSizes();
   TaskScratch scratch;
   if (hasTiles()) {
@@ -259,15 +155,15 @@ TaskScratch AttentionTiler::blockScratch() {
 }
 
 /// Heads beside each other, whose rows are taken one after the other.
-bool AttentionTiler::mayCopyValues() const {
+bool BlockTiler::mayCopyValues() const {
   AttentionOp op = this->op;
   return !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
          groups.size() == 1 && groups.front().stride == 1 && hasTiles();
 }
 
 /// The rows of a sentence, at the columns of a head.
-Value AttentionTiler::rowsOf(Value memref, const Sentence &sentence, Value head,
-                             int64_t width) {
+Value BlockTiler::rowsOf(Value memref, const Sentence &sentence, Value head,
+                         int64_t width) {
   if (!sentence.start)
     return headRows(loops, memref, sentence.number, head, width);
   Value all = headRows(loops, memref, /*batch=*/Value(), head, width);
@@ -276,7 +172,7 @@ Value AttentionTiler::rowsOf(Value memref, const Sentence &sentence, Value head,
 
 /// The rows of a head, [width, 2 far + 1], of vectors of relative positions;
 /// null for none.
-Value AttentionTiler::relativeRowsOf(Value table, Value head) {
+Value BlockTiler::relativeRowsOf(Value table, Value head) {
   if (!table)
     return {};
   int64_t width = op.getKeyWidth();
@@ -284,8 +180,8 @@ Value AttentionTiler::relativeRowsOf(Value table, Value head) {
                   loops.builder.getIndexAttr(width));
 }
 
-HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
-                                Value head, Value values) {
+HeadView BlockTiler::viewOf(const Group &group, const Sentence &sentence,
+                            Value head, Value values) {
   HeadView view;
   view.batch = sentence.number;
   view.head = head;
@@ -305,8 +201,8 @@ HeadView AttentionTiler::viewOf(const Group &group, const Sentence &sentence,
 }
 
 /// Block `number` of the queries of a head, counted through all remainders.
-void AttentionTiler::queries(const Group &group, const HeadBlock &block,
-                             HeadView view, const TaskScratch &scratch) {
+void BlockTiler::queries(const Group &group, const HeadBlock &block,
+                         HeadView view, const TaskScratch &scratch) {
   int64_t size = tiles.getSizes().queries;
   Value number = block.number;
   Value columns = columnsOf(group, block);
@@ -329,8 +225,8 @@ void AttentionTiler::queries(const Group &group, const HeadBlock &block,
 }
 
 /// The queries from number `first` on, where there are any.
-void AttentionTiler::queryBlock(const HeadView &view, Value first,
-                                const TaskScratch &scratch) {
+void BlockTiler::queryBlock(const HeadView &view, Value first,
+                            const TaskScratch &scratch) {
   const TileSizes &sizes = tiles.getSizes();
   Value count = loops.size(view.queries, 0);
   auto build = [&] {
@@ -356,7 +252,7 @@ void AttentionTiler::queryBlock(const HeadView &view, Value first,
 }
 
 /// build() for each block, with the views of its head.
-void AttentionTiler::tileBlocks(
+void BlockTiler::tileBlocks(
     const AllBlocks &all, function_ref<HeadBlock(Value unit)> find,
     function_ref<void(const Group &, const HeadBlock &, const HeadView &,
                       const TaskScratch &)>
@@ -391,7 +287,7 @@ void AttentionTiler::tileBlocks(
   op.erase();
 }
 
-void AttentionTiler::tileFull() {
+void BlockTiler::tileFull() {
   Value heads = loops.index(op.getHeads());
   Value blocks = mostBlocks();
   Value rows = loops.mul(loops.size(op.getQuery(), 0), heads);
@@ -420,8 +316,8 @@ void AttentionTiler::tileFull() {
 //===----------------------------------------------------------------------===//
 
 /// The blocks of queries that a block of the op's list is made of.
-void AttentionTiler::raggedQueries(const HeadBlock &block, const HeadView &view,
-                                   const TaskScratch &scratch) {
+void BlockTiler::raggedQueries(const HeadBlock &block, const HeadView &view,
+                               const TaskScratch &scratch) {
   int64_t size = tiles.getSizes().queries;
   assert(kQueryBlock % size == 0 && "blocks are made of whole ones");
   Value first = loops.mul(block.number, kQueryBlock);
@@ -434,7 +330,7 @@ void AttentionTiler::raggedQueries(const HeadBlock &block, const HeadView &view,
 
 /// As the full form, over the blocks of all sentences: those of a head of a
 /// sentence follow each other, then those of its next head.
-void AttentionTiler::tileRagged() {
+void BlockTiler::tileRagged() {
   Value heads = loops.index(op.getHeads());
   Value batch = loops.size(op.getLengths(), 0);
   Value units = loops.mul(loops.size(op.getBlocks(), 0), heads);
@@ -470,8 +366,8 @@ void AttentionTiler::tileRagged() {
 //===----------------------------------------------------------------------===//
 
 /// The query of one row of a step, which stands at a position of its own.
-void AttentionTiler::queryRow(const Group &group, Value row, Value head,
-                              const QueryScratch &scratch) {
+void StepTiler::queryRow(const Group &group, Value row, Value head,
+                         const QueryScratch &scratch) {
   HeadView view;
   view.batch = loops.toIndex(loops.load(op.getSentences(), row));
   view.head = head;
@@ -518,7 +414,7 @@ void AttentionTiler::queryRow(const Group &group, Value row, Value head,
   tiles.row(view, row, position, scratch);
 }
 
-void AttentionTiler::tileStep() {
+void StepTiler::tile() {
   Value heads = loops.index(op.getHeads());
   Value units = loops.mul(loops.size(op.getQuery(), 0), heads);
   // A key is read for one query alone: several times the cost of a
@@ -572,14 +468,15 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
     });
     for (AttentionOp op : ops) {
       OpBuilder builder(op);
-      AttentionTiler tiler(op, builder, *level);
+      if (op.isStep()) {
+        StepTiler(op, builder, *level).tile();
+        continue;
+      }
+      BlockTiler tiler(op, builder, *level);
       // Vectors of relative positions are loaded for blocks alone.
       if (op.isRelative() && tiler.hasLists())
         continue;
-      if (op.isRagged())
-        tiler.tileRagged();
-      else
-        op.isStep() ? tiler.tileStep() : tiler.tileFull();
+      op.isRagged() ? tiler.tileRagged() : tiler.tileFull();
     }
   }
 };

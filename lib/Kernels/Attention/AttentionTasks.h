@@ -1,0 +1,58 @@
+//===- AttentionTasks.h - Attention as tasks over heads ---------*- C++ -*-===//
+//
+// What transformer-tile-attention writes around queries: a loop of tasks, each
+// with scratch memory of its own and a share of the units (blocks of queries of
+// a head, or single ones), and in it the code of the head's mask.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_ATTENTION_ATTENTIONTASKS_H
+#define HEDDLE_LIB_KERNELS_ATTENTION_ATTENTIONTASKS_H
+
+#include "lib/Kernels/Attention/OnlineUpdates.h"
+#include "lib/Kernels/Vectors/RowKernel.h"
+
+namespace heddle {
+
+class AttentionTasks {
+public:
+  /// Masks are built where the builder stands.
+  AttentionTasks(AttentionOp op, mlir::OpBuilder &builder, const IsaLevel &isa);
+
+  /// Whether masks of some heads are lists, of which queries are taken one by
+  /// one in any form.
+  bool hasLists() const;
+
+protected:
+  /// Heads that run the same code.
+  struct Group {
+    llvm::SmallVector<int64_t> heads;
+    MaskParts parts;
+    /// Positions of other remainders do not see each other.
+    int64_t stride;
+    /// The number of its first remainder, counted through all groups.
+    int64_t firstRemainder;
+  };
+
+  bool hasTiles() const;
+  mlir::Value keyHead(mlir::Value head);
+  mlir::Value headNumber(mlir::Value batch, mlir::Value head);
+  int64_t pairWork();
+  mlir::Value load(mlir::Value list, mlir::Value at);
+  void forEachTask(mlir::Value units, mlir::Value unitWork, mlir::Value most,
+                   llvm::function_ref<void()> takeScratch,
+                   llvm::function_ref<void(mlir::Value)> unit);
+  void forGroupOf(mlir::Value head,
+                  llvm::function_ref<void(const Group &)> body);
+
+  AttentionOp op;
+  VectorLoops loops;
+  llvm::SmallVector<Group> groups;
+  /// Of all groups.
+  int64_t remainders = 0;
+  OnlineUpdates tiles;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_ATTENTION_ATTENTIONTASKS_H
