@@ -114,46 +114,50 @@ public:
 class GlobalTokens final : public SourceInput {
 public:
   void measure(const SourceBatch &batch, DimValues &dims) const override {
-    size_t most = 1;
+    int64_t &most = dims[Dim::Globals] = 1;
     for (const std::vector<int32_t> &source : batch.sources)
-      most = std::max(most, tokensOf(source, batch).size());
-    dims[Dim::Globals] = int64_t(most);
+      most = std::max<int64_t>(most, countOf(source, batch));
   }
   void fill(const SourceBatch &batch, const DimValues &dims,
             int32_t *values) const override {
-    std::vector<std::vector<int32_t>> lists;
-    for (const std::vector<int32_t> &source : batch.sources)
-      lists.push_back(tokensOf(source, batch));
     // No position of a source, and behind all that are.
     constexpr int32_t none = std::numeric_limits<int32_t>::max();
-    fillRows(lists, dims[Dim::Globals], none, values);
+    const std::vector<int32_t> *asked = askedOf(batch);
+    for (const std::vector<int32_t> &source : batch.sources) {
+      int32_t count = countOf(source, batch);
+      for (int32_t i = 0; i < int32_t(dims[Dim::Globals]); ++i)
+        *values++ = i >= count ? none : asked ? (*asked)[size_t(i)] : i;
+    }
   }
   std::string describe(const Manifest &manifest) const override {
-    return (manifest.answer ? "the tokens of a question"
-                            : "token 0 of a line") +
-           std::string(", unless --global says otherwise");
+    return manifest.answer
+               ? "the tokens of a question, unless --global says otherwise"
+               : "token 0 of a line, unless --global says otherwise";
   }
 
 private:
-  static std::vector<int32_t> tokensOf(const std::vector<int32_t> &source,
-                                       const SourceBatch &batch) {
+  /// The positions that a setting says; null for none.
+  static const std::vector<int32_t> *askedOf(const SourceBatch &batch) {
     auto asked = batch.settings.find("global");
-    if (asked != batch.settings.end()) {
-      const std::vector<int32_t> &all = asked->second;
-      return {all.begin(),
-              std::lower_bound(all.begin(), all.end(), int32_t(source.size()))};
-    }
+    return asked == batch.settings.end() ? nullptr : &asked->second;
+  }
+  /// How many a source has: of those that are asked for, or its first tokens.
+  static int32_t countOf(const std::vector<int32_t> &source,
+                         const SourceBatch &batch) {
+    auto size = int32_t(source.size());
+    if (const std::vector<int32_t> *asked = askedOf(batch))
+      return int32_t(std::lower_bound(asked->begin(), asked->end(), size) -
+                     asked->begin());
     const Manifest &manifest = batch.manifest;
     if (batch.task == Role::Answer && manifest.answer->separator) {
-      auto end =
-          std::find(source.begin(), source.end(), *manifest.answer->separator);
-      std::vector<int32_t> question(size_t(end - source.begin()));
-      std::iota(question.begin(), question.end(), 0);
-      return question;
+      int32_t count = 0;
+      while (count < size &&
+             source[size_t(count)] != *manifest.answer->separator)
+        ++count;
+      return count;
     }
     bool hasFirst = manifest.generates || batch.task == Role::Classify;
-    return hasFirst && !source.empty() ? std::vector<int32_t>{0}
-                                       : std::vector<int32_t>();
+    return std::min(size, int32_t(hasFirst));
   }
 };
 

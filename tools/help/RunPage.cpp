@@ -12,84 +12,85 @@ static constexpr const char *kJobs = "Other jobs", *kAbout = "About a run";
 
 /// The flags that no setting has, behind the settings of their group.
 static std::vector<Flag> getOwnFlags() {
-  return {{"--allow", "FILE", kSearchGroup,
-           "generate only the words of FILE, or its ids with --ids: one "
-           "line for all inputs, or a line for each"},
-          {"--bad-words", "FILE", kSearchGroup,
-           "never generate the sequences of FILE, one a line"},
-          {"--prefix", "FILE", kSearchGroup,
-           "begin each target with its line of FILE"},
-          {"--split", "browser", kTextGroup,
-           "translate running text sentence by sentence; white space and "
-           "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
-           /*isValueOptional=*/true},
-          {"--output", "FILE.npy", kVectorGroup,
-           "write the vectors, an array [lines, width], instead of printing "
-           "one JSON object a line"},
-          {"--vector-type", "float32|float16|int8|bits", kVectorGroup,
-           "print or write the vectors in this type (default: float32); int8: "
-           "127 times the vector of length 1; bits: 1 for each number above "
-           "0, eight of them in a byte, the first one highest"},
-          {"--nearest", "FILE", kVectorGroup,
-           "print the lines of FILE that are nearest to each query, the best "
-           "first, with their scores: 10, or as many as --top says. FILE has "
-           "texts, or is what --output wrote. The score is the cosine of two "
-           "vectors, or the fraction of their bits that are equal. Unless "
-           "--prompt says otherwise, the model's prompt 'query' is in front of "
-           "queries, and the first that it has of 'document', 'passage' and "
-           "'corpus' in front of FILE's texts"},
-          {"--query", "TEXT", kVectorGroup,
-           "with --nearest: the only query; without, each TEXT or line of "
-           "standard input is one, and results begin with its number"},
-          {"--plain", "", kTextGroup,
-           "print of vectors the numbers alone, and of labels the best one of "
-           "each place, with its score if it is a text's"},
-          {"--pairs", "", kLabelGroup,
-           "read pairs of texts with a tab between them, as a classifier of "
-           "pairs takes them; questions and texts always stand so"},
-          {"--question", "TEXT", kLabelGroup,
-           "print the answer to TEXT that stands in each line"},
-          {"--rank", "TEXT", kLabelGroup,
-           "print the lines, each with its score as the second text of a "
-           "pair with TEXT, the best first"},
-          {"--task", "NAME", kTextGroup,
-           "do this of what the model can do: generate, classify, tag, answer, "
-           "embed or fill (default: what another flag is for, as --output for "
-           "vectors and --aggregate for a tagger, otherwise the first of these)"},
-          {"--score", "FILE", kJobs,
-           "print the log-probability of each line of FILE as a "
-           "translation, a tab and that of each token; at the end, the "
-           "perplexity of all on standard error"},
-          {"--teacher", "FILE", kJobs,
-           "with --logits: feed the decoder the target ids of FILE, one "
-           "line for each input"},
-          {"--logits", "FILE.npy", kJobs,
-           "with --teacher: write the logits, float32 [lines, longest, "
-           "vocabulary]"},
-          {"--form", "full|step|chunk", kJobs,
-           "with --teacher: compute all positions at once (full, the "
-           "default), by decode steps, or by prefill (chunk)"},
-          {"--hidden", "FILE.npy", kJobs,
-           "write the encoder's output for each line instead of translating "
-           "it, float32 [lines, longest, width]"},
-          {"--device", "cpu|cuda|auto", kMachineGroup,
-           "run on the CPU, on the first NVIDIA GPU, or (auto, the default) "
-           "on the GPU if the model has code for it and it works"},
-          {"--profile", "FILE", kAbout,
-           "print at the end, on standard error, how long each CPU kernel "
-           "took and how close it came to this machine's peaks, which takes "
-           "a second to measure; FILE gets the same as JSON, FILE.html a "
-           "page with layers",
-           /*isValueOptional=*/true},
-          {"--verify", "", kAbout,
-           "also check the weights, and that padding between sections is "
-           "zero"},
-          {"--info", "", kAbout,
-           "print what the file holds, and the memory that a sentence needs to "
-           "decode, at --max-length positions if given"},
-          {"--license", "", kAbout, "print the notices of what is linked in"},
-          {"--help", "", kAbout, "print this; -h does, too"},
-          {"--version", "", kAbout, "print the version"}};
+  return {
+      {"--allow", "FILE", kSearchGroup,
+       "generate only the words of FILE, or its ids with --ids: one "
+       "line for all inputs, or a line for each"},
+      {"--bad-words", "FILE", kSearchGroup,
+       "never generate the sequences of FILE, one a line"},
+      {"--prefix", "FILE", kSearchGroup,
+       "begin each target with its line of FILE"},
+      {"--split", "browser", kTextGroup,
+       "translate running text sentence by sentence; white space and "
+       "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
+       /*isValueOptional=*/true},
+      {"--output", "FILE.npy", kVectorGroup,
+       "write the vectors, an array [lines, width], instead of printing "
+       "one JSON object a line"},
+      {"--vector-type", "float32|float16|int8|bits", kVectorGroup,
+       "print or write the vectors in this type (default: float32); int8: "
+       "127 times the vector of length 1; bits: 1 for each number above "
+       "0, eight of them in a byte, the first one highest"},
+      {"--nearest", "FILE", kVectorGroup,
+       "print the lines of FILE that are nearest to each query, the best "
+       "first, with their scores: 10, or as many as --top says. FILE has "
+       "texts, or is what --output wrote. The score is the cosine of two "
+       "vectors, or the fraction of their bits that are equal. Unless "
+       "--prompt says otherwise, the model's prompt 'query' is in front of "
+       "queries, and the first that it has of 'document', 'passage' and "
+       "'corpus' in front of FILE's texts"},
+      {"--query", "TEXT", kVectorGroup,
+       "with --nearest: the only query; without, each TEXT or line of "
+       "standard input is one, and results begin with its number"},
+      {"--plain", "", kTextGroup,
+       "print of vectors the numbers alone, and of labels the best one of "
+       "each place, with its score if it is a text's"},
+      {"--pairs", "", kLabelGroup,
+       "read pairs of texts with a tab between them, as a classifier of "
+       "pairs takes them; questions and texts always stand so"},
+      {"--question", "TEXT", kLabelGroup,
+       "print the answer to TEXT that stands in each line"},
+      {"--rank", "TEXT", kLabelGroup,
+       "print the lines, each with its score as the second text of a "
+       "pair with TEXT, the best first"},
+      {"--task", "NAME", kTextGroup,
+       "do this of what the model can do: generate, classify, tag, answer, "
+       "embed or fill (default: what another flag is for, as --output for "
+       "vectors and --aggregate for a tagger, otherwise the first of these)"},
+      {"--score", "FILE", kJobs,
+       "print the log-probability of each line of FILE as a "
+       "translation, a tab and that of each token; at the end, the "
+       "perplexity of all on standard error"},
+      {"--teacher", "FILE", kJobs,
+       "with --logits: feed the decoder the target ids of FILE, one "
+       "line for each input"},
+      {"--logits", "FILE.npy", kJobs,
+       "with --teacher: write the logits, float32 [lines, longest, "
+       "vocabulary]"},
+      {"--form", "full|step|chunk", kJobs,
+       "with --teacher: compute all positions at once (full, the "
+       "default), by decode steps, or by prefill (chunk)"},
+      {"--hidden", "FILE.npy", kJobs,
+       "write the encoder's output for each line instead of translating "
+       "it, float32 [lines, longest, width]"},
+      {"--device", "cpu|cuda|auto", kMachineGroup,
+       "run on the CPU, on the first NVIDIA GPU, or (auto, the default) "
+       "on the GPU if the model has code for it and it works"},
+      {"--profile", "FILE", kAbout,
+       "print at the end, on standard error, how long each CPU kernel "
+       "took and how close it came to this machine's peaks, which takes "
+       "a second to measure; FILE gets the same as JSON, FILE.html a "
+       "page with layers",
+       /*isValueOptional=*/true},
+      {"--verify", "", kAbout,
+       "also check the weights, and that padding between sections is "
+       "zero"},
+      {"--info", "", kAbout,
+       "print what the file holds, and the memory that a sentence needs to "
+       "decode, at --max-length positions if given"},
+      {"--license", "", kAbout, "print the notices of what is linked in"},
+      {"--help", "", kAbout, "print this; -h does, too"},
+      {"--version", "", kAbout, "print the version"}};
 }
 
 static std::vector<Flag> getFlags() {

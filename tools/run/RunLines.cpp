@@ -120,7 +120,8 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
   if (options.question)
     return "answer";
   if (options.pairs || options.rank)
-    return heddle_model_has_task(run.model.get(), "classify") || options.rank
+    return heddle_model_has_task(run.model.get(), "classify") || options.rank ||
+                   !heddle_model_has_task(run.model.get(), "answer")
                ? "classify"
                : "answer";
   if (!options.output.empty() || !options.vectors.empty())
@@ -141,21 +142,17 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
     return run.status();
   std::string task = taskFor(*run, options);
   std::string vectors = options.output.empty() ? options.vectors : "--output";
+  bool wantsSeveral = options.top && options.nearest.empty();
   for (auto [flag, isFor, what] :
        {std::tuple(options.translates, "generate", "translations"),
+        {wantsSeveral && !givesLabels(task) ? "--top" : "", "",
+         "labels and answers"},
         {vectors, "embed", "vectors"},
         {options.aggregates ? "--aggregate" : "", "tag", "labels of tokens"}})
     if (!flag.empty() && task != isFor)
       return Status::error(
           flag, " is for ", what, ", but '", options.file, "' is asked to ",
           task == "answer" ? "answer questions" : task + " texts");
-  if (options.top && options.nearest.empty() && !givesLabels(task))
-    return Status::error("--top is for labels and answers, but '", options.file,
-                         "' is asked to ", task, " texts");
-  if (options.pairs && options.task.empty() &&
-      !heddle_model_has_task(run->model.get(), task.c_str()))
-    return Status::error("--pairs is for labels of texts and answers, but '",
-                         options.file, "' gives neither");
   if (task == "answer" && options.ids)
     return Status::error("--ids takes ids, but questions are asked of texts");
   if (!options.nearest.empty())

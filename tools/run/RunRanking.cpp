@@ -114,11 +114,12 @@ void Ranking::print(OutputWriter &output) const {
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return std::pair(-*scores[a], a) < std::pair(-*scores[b], b);
   });
-  if (options.top && *options.top < order.size())
-    order.resize(*options.top);
-  for (size_t line : order)
+  size_t most = std::min(order.size(), options.top.value_or(order.size()));
+  for (size_t place = 0; place < most; ++place) {
+    size_t line = order[place];
     output.print(formatRankedLine({int64_t(line), *scores[line], texts[line]},
                                   options.plain));
+  }
 }
 
 Status heddle::printRanking(Run &run, const RunOptions &options,
