@@ -5,6 +5,7 @@ quantised int8 weights, and for CTranslate2; and texts of words of LINES, which 
 distribution says: uniform.txt (4 to 400), lognormal.txt (around 60) and short.txt (16).
 Does what is not there yet. usage: PYTHON THIS FOLDER MODEL LINES [SHAPE]"""
 
+import json
 import pathlib
 import shutil
 import sys
@@ -45,10 +46,15 @@ SHAPES = {
 }
 
 
-def copy_tokenizer(into):
-    """All of the folder but its network."""
-    names = ["model.safetensors", "pytorch_model.bin", "config.json"]
-    shutil.copytree(source, into, ignore=shutil.ignore_patterns(*names))
+def copy_tokenizer(into, width):
+    """All of the folder but its network, for vectors of that width."""
+    names = {"model.safetensors", "pytorch_model.bin", "config.json"}
+    shutil.copytree(
+        source, into, ignore=lambda at, _: names if pathlib.Path(at) == source else []
+    )
+    pooling = into / "1_Pooling" / "config.json"
+    fields = json.loads(pooling.read_text()) | {"word_embedding_dimension": width}
+    pooling.write_text(json.dumps(fields))
 
 
 def draw_model():
@@ -56,7 +62,7 @@ def draw_model():
     if shape not in SHAPES:
         sys.exit(f"embed_model.py: the shape '{shape}' is not {', '.join(SHAPES)}")
     unfinished = folder / "unfinished"
-    copy_tokenizer(unfinished)
+    copy_tokenizer(unfinished, SHAPES[shape].hidden_size)
     torch.manual_seed(0)
     AutoModel.from_config(SHAPES[shape]).save_pretrained(unfinished)
     unfinished.rename(model_folder)
