@@ -89,6 +89,7 @@ Value Blocks::globalRows(Value input, const AttentionBlock &block) {
   attention.value = linear(input, rows.value);
   attention.mask = rows.mask;
   attention.heads = block.heads;
+  attention.scale = block.scale;
   return layers.attention(block.name + "_global", attention);
 }
 

@@ -1,5 +1,5 @@
 // Layers between others become a loop over chunks of rows.
-// RUN: heddle-opt %s "-transformer-chunk-rows=rows=64 bytes=1048576" -split-input-file | FileCheck %s
+// RUN: heddle-opt %s "-transformer-chunk-rows=rows=64 bytes=524288" -split-input-file | FileCheck %s
 
 // The example of the pass's description.
 
@@ -223,12 +223,12 @@ func.func private @computed_weight(%x: memref<?x?x8xf32> {transformer.dims = ["b
 // -----
 
 // Rows that are pooled: each chunk moves the largest numbers up. Of 16 kilobytes a row
-// 64 are a mebibyte.
+// 32 are half a mebibyte.
 
 // CHECK-LABEL: @largest_of_chunks
 // CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>
 // CHECK-SAME: %[[Y:[^:]*]]: memref<?x4096xf32>
-// CHECK: %[[LONGEST:.*]] = arith.minui %{{.*}}, %c64
+// CHECK: %[[LONGEST:.*]] = arith.minui %{{.*}}, %c32
 // CHECK: %[[LOGITS:.*]] = memref.alloc(%[[LONGEST]]) : memref<?x4096xf32>
 // CHECK: transformer.fill like %[[Y]] into %[[Y]] {value = -1.000000e+09 : f32, width = 4096 : i64}
 // CHECK: scf.for

@@ -65,9 +65,9 @@ SmallVector<Value> heddle::pooledRow(const PooledPositions &positions, Value i,
   return {positions.sequence, i};
 }
 
-void heddle::ifPooled(PoolOp op, const PooledPositions &positions, Loops &loops,
+void heddle::ifPooled(const PooledPositions &positions, Loops &loops,
                       function_ref<void()> body) {
-  if (!op.getRows())
+  if (!positions.isPart)
     return body();
   loops.ifThen(positions.hasSome, body);
 }

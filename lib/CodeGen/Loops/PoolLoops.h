@@ -53,7 +53,7 @@ mlir::Value poolColumn(Pooling mode, const PooledPositions &positions,
                        const PooledColumn &column, Loops &loops);
 
 /// Builds what is done for a sequence: with `rows` if the input has some of it.
-void ifPooled(PoolOp op, const PooledPositions &positions, Loops &loops,
+void ifPooled(const PooledPositions &positions, Loops &loops,
               llvm::function_ref<void()> body);
 
 /// The reference of pool.

@@ -35,7 +35,7 @@ void heddle::emitKernel(PoolOp op, RowKernel &kernel) {
             {sequence}, place);
       }
     };
-    ifPooled(op, positions, loops,
+    ifPooled(positions, loops,
              [&] { kernel.forEachSlice(kernel.widthOf(input), poolSlice); });
   });
 }

@@ -41,6 +41,21 @@ func.func private @attention(%q: memref<?x?x8xf32>, %k: memref<?x?x8xf32>, %v: m
 
 // -----
 
+// Queries of a list see as many keys as their sequence has.
+
+// CHECK-LABEL: func.func private @ragged_keys.work(
+// CHECK-SAME: %{{[^:]*}}: memref<?xi32>, %[[LENGTHS:[^:]*]]: memref<?xi32>
+// CHECK: scf.for %[[SENTENCE:.*]] = %c0{{[_0-9]*}} to
+// CHECK: memref.load %[[LENGTHS]][%{{.*}}] : memref<?xi32>
+// CHECK: scf.for
+// CHECK: return
+func.func private @ragged_keys(%q: memref<?x?x8xf32>, %k: memref<?x8xf32>, %v: memref<?x8xf32>, %starts: memref<?xi32>, %lengths: memref<?xi32>, %y: memref<?x?x8xf32>) attributes {transformer.kernel} {
+  transformer.attention %q, %k, %v ragged_keys(%starts, %lengths) into %y {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?xi32>, memref<?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
 // A region counts what it computes and adds up, an element each: 12 and 1 of a
 // pair here, beside 8 of its value.
 

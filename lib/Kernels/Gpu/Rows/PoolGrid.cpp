@@ -35,7 +35,7 @@ static void poolThread(PoolOp op, Value sequence, Value column,
     return code.loadOne(f32, placeOf(input, code.toI32(row)));
   };
   SmallVector<Pooling> modes = op.getModeList();
-  ifPooled(op, positions, code, [&] {
+  ifPooled(positions, code, [&] {
     for (auto [number, mode] : llvm::enumerate(modes)) {
       Value place =
           placeOf(result, code.add(code.mul(sequence, int64_t(modes.size())),
