@@ -140,18 +140,29 @@ static LogicalResult verifyColumns(ParameterOp op, RankedTensorType type,
   return success();
 }
 
-/// One vector of f32, of no parts and of a base.
+/// Numbers of `rotary_frequencies`.
+static bool areFrequencies(ArrayRef<double> numbers) {
+  auto isFinite = [](double number) { return std::isfinite(number); };
+  if (numbers.empty() || !llvm::all_of(numbers, isFinite) || numbers[0] <= 1)
+    return false;
+  bool isByParts = numbers.size() == 5 && numbers[2] > 0 &&
+                   numbers[3] > numbers[2] && numbers[4] > 0;
+  return numbers.size() == 1 ||
+         (numbers[1] > 0 && (numbers.size() == 2 || isByParts));
+}
+
+/// One vector of f32, of no parts and of a base, which may be scaled.
 static LogicalResult verifyFrequencies(ParameterOp op, RankedTensorType type,
                                        size_t parts) {
   std::optional<ArrayRef<double>> numbers = op.getNumbers();
   if (parts == 0 && type.getRank() == 1 && type.getDimSize(0) > 0 &&
-      type.getElementType().isF32() && numbers && numbers->size() == 1 &&
-      std::isfinite(numbers->front()) && numbers->front() > 1)
+      type.getElementType().isF32() && numbers && areFrequencies(*numbers))
     return success();
   return op.emitOpError("of type ")
          << type
-         << " cannot be rotary frequencies: they are a vector of f32 "
-            "and have one number, a base above 1";
+         << " cannot be rotary frequencies: they are a vector of f32 and have "
+            "a base above 1 and, if they are scaled, a factor above 0 or a "
+            "factor, low < high above 0 and a length";
 }
 
 static constexpr double kFarthest = 1 << 20;

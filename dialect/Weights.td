@@ -95,6 +95,8 @@ def ParameterOp : Transformer_Op<"parameter",
     | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |
     | `relative_buckets(n, far) of [t]` | f32 [heads, 2 far + 1] | t[bucket(c - far), h] at [h, c] |
     | `rotary_frequencies(base)` | f32 [n] | 1 / base^(k / n), for `positions.rotary` |
+    | `rotary_frequencies(base, factor)` | f32 [n] | the same divided by factor |
+    | `rotary_frequencies(base, factor, low, high, length)` | f32 [n] | the same divided by part |
     | `row_norms(eps) of [x, gamma, beta]` | f32, as x | the layer norm of each row |
     | `product of [x, w, b]` | f32 [rows of x, columns of w] | x w + b |
     | `log_buckets(n, most, far) of [t]` | f32 [d, 2 far + 1] | t[clip(bucket(c - far) + s, 0, 2 s - 1), k] at [k, c], t [2 s, d] |
@@ -121,7 +123,13 @@ def ParameterOp : Transformer_Op<"parameter",
     query limits distances to those of the table.
 
     Rotary frequencies are those that models are trained with: k / n, the power and
-    the quotient are each rounded to f32.
+    the quotient are each rounded to f32. With `low` and `high`, those f whose waves
+    are short compared with a text of `length` stay, as in Llama 3.1 (arXiv:2407.21783):
+    with turns t = length f / (2 pi)
+
+        f                                                                    t > high
+        f / factor                                                           t < low
+        (1 - s) f / factor + s f, s = (t - low) / (high - low)               else
 
     `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32

@@ -26,14 +26,18 @@ llvm_config.add_tool_substitutions(
 shared_models = os.path.join(config.heddle_source_dir, "..", "shared", "models")
 if os.path.isdir(shared_models):
     config.available_features.add("shared-models")
-# One of them is too large for it: shared/models/mpnet-base-recipe/fetch.sh brings it.
-mpnet = os.environ.get("HEDDLE_MPNET", "")
-if mpnet and os.path.isfile(os.path.join(mpnet, "model.safetensors")):
-    config.available_features.add("mpnet")
-else:
-    lit_config.note("no HEDDLE_MPNET: that model is not tested, see test/README.md")
+# Some of them are too large for it, and come from PyPI.
+for large in ["mpnet", "smollm2"]:
+    variable = f"HEDDLE_{large.upper()}"
+    folder = os.environ.get(variable, "")
+    config.substitutions.append((f"%{{{large}}}", os.path.realpath(folder)))
+    if folder and os.path.isfile(os.path.join(folder, "model.safetensors")):
+        config.available_features.add(large)
+    else:
+        lit_config.note(
+            f"no {variable}: that model is not tested, see test/README.md"
+        )
 config.substitutions += [
-    ("%{mpnet}", os.path.realpath(mpnet)),
     # `--param cells=all`, which tools/check --all gives, runs every cell of a
     # matrix in place of a sample.
     ("%{cells}", lit_config.params.get("cells", "sample")),

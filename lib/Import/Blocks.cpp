@@ -34,12 +34,34 @@ Value Blocks::rowsOf(const LinearBlock &block, StringRef part,
   return layers.weight(parameter);
 }
 
-Value Blocks::linear(Value input, const LinearBlock &block) {
-  Value weight = rowsOf(block, ".weight", {block.width, widthOf(input)});
+std::pair<Value, Value> Blocks::parametersOf(Value input,
+                                             const LinearBlock &block) {
+  int64_t width = widthOf(input);
+  Value weight = block.isConv1D
+                     ? table({block.name + ".weight", width, block.width})
+                     : rowsOf(block, ".weight", {block.width, width});
   Value bias;
   if (block.hasBias)
     bias = rowsOf(block, ".bias", block.width);
+  return {weight, bias};
+}
+
+Value Blocks::linear(Value input, const LinearBlock &block) {
+  auto [weight, bias] = parametersOf(input, block);
   return layers.linear(input, weight, bias);
+}
+
+Value Blocks::logits(Value input, const TableBlock &table, bool isTied,
+                     Value bias) {
+  LayerBuilder::Parameter rows{table.name,
+                               {table.width, table.rows},
+                               /*transposed=*/true,
+                               {table.rows, table.width}};
+  // The table of the lookup stays as it is: here the loop over the vocabulary
+  // is contiguous.
+  if (isTied)
+    rows.symbol += ".transposed";
+  return layers.linear(input, layers.weight(rows), bias);
 }
 
 LayerBuilder::Norm Blocks::normOf(const NormBlock &block, int64_t width) {
@@ -97,9 +119,19 @@ Value Blocks::attention(Value input, Value memory,
                         const AttentionBlock &block) {
   Value source = memory ? memory : input;
   LayerBuilder::Attention attention;
-  attention.query = linear(input, block.query);
-  attention.key = linear(source, block.key);
-  attention.value = linear(source, block.value);
+  if (block.joint) {
+    auto [weight, bias] = parametersOf(input, *block.joint);
+    auto parts =
+        layers.split(input, weight, bias,
+                     {block.query.width, block.key.width, block.value.width});
+    attention.query = parts[0];
+    attention.key = parts[1];
+    attention.value = parts[2];
+  } else {
+    attention.query = linear(input, block.query);
+    attention.key = linear(source, block.key);
+    attention.value = linear(source, block.value);
+  }
   if (block.rotary) {
     attention.query =
         layers.rotaryPositions(attention.query, block.rotary, block.heads);

@@ -19,12 +19,14 @@ struct RowsOfTensor {
   int64_t first, all;
 };
 
-/// torch.nn.Linear: x W^T + b, W [width, in].
+/// torch.nn.Linear: x W^T + b, W [width, in]. transformers' Conv1D is x W + b,
+/// W [in, width], and has no rows of its own.
 struct LinearBlock {
   std::string name;
   int64_t width;
   bool hasBias = true;
   std::optional<RowsOfTensor> rows = {};
+  bool isConv1D = false;
 };
 
 /// A norm of the input's width. Files of Google's BERT say "gamma" for "weight"
@@ -63,6 +65,9 @@ struct AttentionBlock {
   mlir::Value biases = {}, relativeKeys = {}, relativeQueries = {};
   /// What replaces some rows, in front of the output.
   std::optional<GlobalRows> global = {};
+  /// One linear of queries, keys and values, side by side, in place of the
+  /// three, which then say their widths alone.
+  std::optional<LinearBlock> joint = {};
 };
 
 /// down(activation(up(x))), or with a gate down(activation(up(x)) * gate(x)),
@@ -97,6 +102,10 @@ public:
 
   mlir::Value table(const TableBlock &block);
   mlir::Value linear(mlir::Value input, const LinearBlock &block);
+  /// Logits of a vocabulary: products with the rows of a table, which is that
+  /// of the ids, too, if they are tied. The bias may be null.
+  mlir::Value logits(mlir::Value input, const TableBlock &table, bool isTied,
+                     mlir::Value bias);
   mlir::Value norm(mlir::Value input, const NormBlock &block);
   /// Keys and values of `memory`, or of the input if it is null.
   mlir::Value attention(mlir::Value input, mlir::Value memory,
@@ -105,6 +114,9 @@ public:
   mlir::Value relativeVectors(const RelativeBlock &block);
 
 private:
+  /// The weight and the bias, which may be null, of an input's linear.
+  std::pair<mlir::Value, mlir::Value> parametersOf(mlir::Value input,
+                                                   const LinearBlock &block);
   mlir::Value rowsOf(const LinearBlock &block, llvm::StringRef part,
                      llvm::ArrayRef<int64_t> shape);
   mlir::Value globalRows(mlir::Value input, const AttentionBlock &block);

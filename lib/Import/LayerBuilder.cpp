@@ -76,13 +76,14 @@ SmallVector<Value> LayerBuilder::beginFunction(const Function &description) {
 
 SmallVector<Value> LayerBuilder::beginDecode(int64_t width,
                                              int64_t vocabulary) {
-  return beginFunction({"decode",
-                        {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
-                         {"memory", {"batch", "source"}, width},
-                         {"lengths", {"batch"}}},
-                        "logits",
-                        vocabulary,
-                        {"full", "step", "chunk"}});
+  SmallVector<Argument> arguments = {
+      {"ids", {"batch", "target"}, 0, /*isTarget=*/true}};
+  if (width > 0) {
+    arguments.push_back({"memory", {"batch", "source"}, width});
+    arguments.push_back({"lengths", {"batch"}});
+  }
+  return beginFunction(
+      {"decode", arguments, "logits", vocabulary, {"full", "step", "chunk"}});
 }
 
 void LayerBuilder::endFunction(Value result) {
@@ -289,15 +290,19 @@ Value LayerBuilder::relativeVectors(const RelativeTable &table) {
                 symbolOf(products));
 }
 
-Value LayerBuilder::rotaryFrequencies(double base, int64_t count) {
+Value LayerBuilder::rotaryFrequencies(const Rotary &rotary) {
   Parameter frequencies;
   frequencies.name = "rotary_frequencies";
-  frequencies.shape = {count};
-  SmallString<24> digits;
-  APFloat(base).toString(digits);
-  frequencies.symbol =
-      ("rotary_frequencies_" + Twine(count) + "_" + digits).str();
-  return derive(frequencies, Derivation::RotaryFrequencies, base, {});
+  frequencies.shape = {rotary.count};
+  SmallVector<double> numbers = {rotary.base};
+  append_range(numbers, rotary.scaling);
+  frequencies.symbol = frequencies.name + "_" + std::to_string(rotary.count);
+  for (double number : numbers) {
+    SmallString<24> digits("_");
+    APFloat(number).toString(digits);
+    frequencies.symbol += digits;
+  }
+  return derive(frequencies, Derivation::RotaryFrequencies, numbers, {});
 }
 
 Value LayerBuilder::embedding(Value ids, Value table, float scale) {
@@ -333,6 +338,17 @@ Value LayerBuilder::rotaryPositions(Value input, Value frequencies,
 Value LayerBuilder::linear(Value input, Value weight, Value bias) {
   return LinearOp::create(builder, weight.getLoc(), input, weight, bias)
       .getOutput();
+}
+
+SmallVector<Value> LayerBuilder::split(Value input, Value weight, Value bias,
+                                       ArrayRef<int64_t> widths) {
+  LinearSpec spec;
+  spec.input = input;
+  spec.weight = weight;
+  spec.bias = bias;
+  spec.split = builder.getDenseI64ArrayAttr(widths);
+  auto linear = LinearOp::create(builder, weight.getLoc(), spec);
+  return SmallVector<Value>(linear.getOutputs());
 }
 
 Value LayerBuilder::activation(ActivationKind kind, Value input) {

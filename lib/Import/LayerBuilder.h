@@ -58,7 +58,8 @@ public:
   /// Begins it and returns its arguments.
   llvm::SmallVector<mlir::Value> beginFunction(const Function &description);
   /// Begins @decode, whose memory has this width: the ids of targets, the
-  /// memory and the lengths of sources give logits.
+  /// memory and the lengths of sources give logits. Of a decoder alone, whose
+  /// ids are all it reads, the width is 0.
   llvm::SmallVector<mlir::Value> beginDecode(int64_t width, int64_t vocabulary);
   void endFunction(mlir::Value result);
 
@@ -103,9 +104,16 @@ public:
   /// products of a table's rows with a weight.
   mlir::Value relativeVectors(const RelativeTable &table);
 
-  /// Frequencies of rotary positions, f32 [count]: `rotary_frequencies` of
-  /// ParameterOp.
-  mlir::Value rotaryFrequencies(double base, int64_t count);
+  /// Numbers of `rotary_frequencies` of ParameterOp, and how many frequencies
+  /// there are.
+  struct Rotary {
+    double base;
+    int64_t count;
+    /// What makes more positions fit; empty for none.
+    llvm::SmallVector<double, 4> scaling = {};
+  };
+  /// Frequencies of rotary positions, f32 [count].
+  mlir::Value rotaryFrequencies(const Rotary &rotary);
 
   /// Layers; the ops' descriptions in the dialect have the formulas and shapes.
   mlir::Value embedding(mlir::Value ids, mlir::Value table, float scale = 1);
@@ -115,6 +123,10 @@ public:
   mlir::Value rotaryPositions(mlir::Value input, mlir::Value frequencies,
                               int64_t heads);
   mlir::Value linear(mlir::Value input, mlir::Value weight, mlir::Value bias);
+  /// The columns of a linear in parts of these widths.
+  llvm::SmallVector<mlir::Value> split(mlir::Value input, mlir::Value weight,
+                                       mlir::Value bias,
+                                       llvm::ArrayRef<int64_t> widths);
   mlir::Value activation(ActivationKind kind, mlir::Value input);
   /// `beta` may be null.
   struct Norm {

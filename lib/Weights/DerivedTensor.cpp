@@ -182,12 +182,32 @@ static StoredTensor spreadLogBuckets(const StoredTensor &table,
   return StoredTensor::fromValues(std::move(values), uint64_t(width));
 }
 
+/// A frequency that is scaled as Llama 3.1 scales it, see ParameterOp.
+static float scaleByParts(float frequency, ArrayRef<double> scaling) {
+  auto [factor, low, high, length] =
+      std::tuple(float(scaling[0]), float(scaling[1]), float(scaling[2]),
+                 float(scaling[3]));
+  float wave = float(2 * M_PI) / frequency;
+  if (wave < float(scaling[3] / scaling[2]))
+    return frequency;
+  if (wave > float(scaling[3] / scaling[1]))
+    return frequency / factor;
+  float part = (length / wave - low) / float(scaling[2] - scaling[1]);
+  return (1 - part) * frequency / factor + part * frequency;
+}
+
 /// One for each pair of elements, see ParameterOp.
-static StoredTensor makeRotaryFrequencies(int64_t count, double base) {
+static StoredTensor makeRotaryFrequencies(int64_t count,
+                                          ArrayRef<double> numbers) {
   std::vector<float> values;
-  for (int64_t k = 0; k < count; ++k)
-    values.push_back(1.0f /
-                     float(std::pow(base, double(float(k) / float(count)))));
+  for (int64_t k = 0; k < count; ++k) {
+    double power = std::pow(numbers[0], double(float(k) / float(count)));
+    float frequency = 1.0f / float(power);
+    values.push_back(numbers.size() == 1 ? frequency
+                     : numbers.size() == 2
+                         ? frequency / float(numbers[1])
+                         : scaleByParts(frequency, numbers.drop_front()));
+  }
   return StoredTensor::fromValues(std::move(values));
 }
 
@@ -196,7 +216,7 @@ StoredTensor deriveTensor(ParameterOp parameter,
   mlir::RankedTensorType type = parameter.getTensorType();
   if (parameter.getDerivation() == Derivation::RotaryFrequencies)
     return makeRotaryFrequencies(type.getNumElements(),
-                                 parameter.getNumbers()->front());
+                                 *parameter.getNumbers());
   SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
   const StoredTensor &matrix = parts.back();
   switch (*parameter.getDerivation()) {

@@ -141,7 +141,7 @@ transformer.parameter @parameter_c5_buckets_whole : tensor<2x257xf32> relative_b
 
 // -----
 
-// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies: they are a vector of f32 and have one number, a base above 1}}
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies: they are a vector of f32 and have a base above 1 and, if they are scaled, a factor above 0 or a factor, low < high above 0 and a length}}
 transformer.parameter @parameter_c5_frequencies_base : tensor<4xf32> rotary_frequencies(1)
 
 // -----
@@ -152,7 +152,17 @@ transformer.parameter @parameter_c5_frequencies_without : tensor<4xf32> rotary_f
 // -----
 
 // expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies}}
-transformer.parameter @parameter_c5_frequencies_more : tensor<4xf32> rotary_frequencies(10000, 2)
+transformer.parameter @parameter_c5_frequencies_more : tensor<4xf32> rotary_frequencies(10000, 2, 3)
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies}}
+transformer.parameter @parameter_c5_frequencies_factor : tensor<4xf32> rotary_frequencies(10000, 0)
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies}}
+transformer.parameter @parameter_c5_frequencies_parts : tensor<4xf32> rotary_frequencies(10000, 8, 4, 4, 8192)
 
 // -----
 

@@ -49,6 +49,10 @@ transformer.parameter @near : tensor<4x9xf32> log_buckets(0, 4, 4) of [@projecte
 
 // CHECK: transformer.parameter @turns : tensor<32xf32> rotary_frequencies(160000)
 transformer.parameter @turns : tensor<32xf32> rotary_frequencies(160000)
+// CHECK: transformer.parameter @halved : tensor<32xf32> rotary_frequencies(10000, 2)
+transformer.parameter @halved : tensor<32xf32> rotary_frequencies(10000, 2)
+// CHECK: transformer.parameter @by_parts : tensor<32xf32> rotary_frequencies(500000, 8, 1, 4, 8192)
+transformer.parameter @by_parts : tensor<32xf32> rotary_frequencies(500000, 8, 1, 4, 8192)
 // CHECK: transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.500000e+00) placed at 64
 transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.5) placed at 64
 

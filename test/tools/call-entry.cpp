@@ -11,8 +11,8 @@
 //     the position behind the sentence, [batch, n, ...]. States are kept.
 //   call-entry beam ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
 //     The same of ENTRY.beam: in each step rows write to other caches.
-//   call-entry chunk ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
-//     The first 17 positions by ENTRY.chunk, the others by steps.
+//   call-entry chunk:COUNT ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
+//     The first COUNT positions by ENTRY.chunk, the others by steps.
 //
 // Sizes follow from the shapes of the inputs. Files are little-endian float32,
 // int32 or int8 in C order, as numpy writes them; outputs are float32
@@ -134,7 +134,7 @@ public:
       : runner(runner), arrays(arrays), pool(pool) {}
 
   void runFull(const std::string &name, const std::string &output);
-  /// `form` is step, beam or chunk.
+  /// `form` is step, beam or chunk:COUNT.
   void runSteps(const std::string &name, const std::string &form,
                 const std::string &output);
 
@@ -146,8 +146,8 @@ private:
   void setPrepared(EntryCall &call, const Entry &entry);
   void setRows(EntryCall &call, const Entry &entry, int64_t position,
                bool movesCaches);
-  int64_t runChunk(const Entry &chunk, const Entry &entry, EntryCall &step,
-                   NpyWriter &writer);
+  int64_t runChunk(const Entry &chunk, int64_t most, const Entry &entry,
+                   EntryCall &step, NpyWriter &writer);
 
   const EntryRunner &runner;
   const Arrays &arrays;
@@ -299,14 +299,21 @@ static void copyFirst(const Array &array, const std::vector<Extent> &shape,
   }
 }
 
-/// Runs the first positions at once and gives their states to `step`; returns
-/// how many these are.
-int64_t Caller::runChunk(const Entry &chunk, const Entry &entry,
+/// The COUNT of the form chunk:COUNT; 0 of others.
+static int64_t chunkOf(const std::string &form) {
+  std::string prefix = "chunk:";
+  return form.compare(0, prefix.size(), prefix) == 0
+             ? std::strtol(form.c_str() + prefix.size(), nullptr, 10)
+             : 0;
+}
+
+/// Runs the first positions at once, `most` or all, and gives their states to
+/// `step`; returns how many these are.
+int64_t Caller::runChunk(const Entry &chunk, int64_t most, const Entry &entry,
                          EntryCall &step, NpyWriter &writer) {
   int64_t rows = dims[Dim::Rows], positions = dims[Dim::Capacity];
-  constexpr int64_t kMost = 17;
   int64_t count = dims[Dim::Target] = dims[Dim::Wanted] =
-      std::min(kMost, positions);
+      std::min(most, positions);
   dims[Dim::Batch] = rows;
   EntryCall call = take(runner.prepare(chunk.name, {dims.begin(), dims.end()}));
   for (const Argument &argument : chunk.arguments) {
@@ -353,9 +360,9 @@ void Caller::runSteps(const std::string &name, const std::string &form,
   const Argument &output = outputOf(entry);
   NpyWriter writer = take(NpyWriter::create(
       path, {rows, dims[Dim::Capacity], output.shape[1].size}));
-  int64_t position = form == "chunk"
-                         ? runChunk(find(name + ".chunk"), entry, step, writer)
-                         : 0;
+  int64_t position = 0;
+  if (int64_t most = chunkOf(form))
+    position = runChunk(find(name + ".chunk"), most, entry, step, writer);
   for (; position < dims[Dim::Capacity]; ++position) {
     setRows(step, entry, position, isBeam);
     step(pool);
@@ -375,12 +382,12 @@ int main(int argc, char **argv) {
     std::cout << EntryRunner::wholeModel(body.str());
     return 0;
   }
-  const char *forms[] = {"full", "step", "beam", "chunk"};
-  if (std::find(std::begin(forms), std::end(forms), command) ==
-          std::end(forms) ||
-      argc < 6)
-    fail("expected model BODY.mlir, or full, step, beam or chunk ARTIFACT "
-         "ENTRY THREADS OUTPUT.npy NAME=FILE.npy...");
+  const char *forms[] = {"full", "step", "beam"};
+  bool isForm =
+      std::find(std::begin(forms), std::end(forms), command) != std::end(forms);
+  if (argc < 6 || (!isForm && chunkOf(command) < 1))
+    fail("expected model BODY.mlir, or full, step, beam or chunk:COUNT "
+         "ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...");
   EntryRunner runner = take(EntryRunner::open(argv[2]));
   std::unique_ptr<ThreadPool> pool =
       take(ThreadPool::create(std::strtol(argv[4], nullptr, 10)));

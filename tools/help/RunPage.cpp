@@ -45,6 +45,9 @@ static std::vector<Flag> getOwnFlags() {
       {"--plain", "", kTextGroup,
        "print of vectors the numbers alone, and of labels the best one of "
        "each place, with its score if it is a text's"},
+      {"--byte-offsets", "", kLabelGroup,
+       "print where tokens, spans and answers stand in bytes of UTF-8, not in "
+       "characters"},
       {"--pairs", "", kLabelGroup,
        "read pairs of texts with a tab between them, as a classifier of "
        "pairs takes them; questions and texts always stand so"},

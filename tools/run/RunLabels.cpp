@@ -54,14 +54,21 @@ static std::string formatBest(const Place &place, bool wantsAll) {
   return text + "}";
 }
 
+/// "start": 34, "end": 43, in bytes or characters.
+static std::string formatSpan(const heddle_label &label, bool inBytes) {
+  size_t start = inBytes ? label.first_byte : label.first_character;
+  size_t end = inBytes ? label.last_byte : label.last_character;
+  return "\"start\": " + std::to_string(start) +
+         ", \"end\": " + std::to_string(end);
+}
+
 /// "token": 1, and where it is of a text.
-static std::string formatPlace(const heddle_label &label) {
+static std::string formatPlace(const heddle_label &label, bool inBytes) {
   std::string text = "\"token\": " + std::to_string(label.token);
   if (label.token_name)
     text += ", \"name\": " + quoteJson(label.token_name);
   if (label.last_byte > 0)
-    text += ", \"start\": " + std::to_string(label.first_character) +
-            ", \"end\": " + std::to_string(label.last_character);
+    text += ", " + formatSpan(label, inBytes);
   return text;
 }
 
@@ -78,38 +85,37 @@ static std::string formatFills(const Place &place) {
 }
 
 /// "answer": "in Berlin", "score": 0.9, and where it stands.
-static std::string formatAnswer(const heddle_label &answer) {
+static std::string formatAnswer(const heddle_label &answer, bool inBytes) {
   return "\"answer\": " + textOf(answer) +
-         ", \"score\": " + formatJsonNumber(answer.score) +
-         ", \"start\": " + std::to_string(answer.first_character) +
-         ", \"end\": " + std::to_string(answer.last_character);
+         ", \"score\": " + formatJsonNumber(answer.score) + ", " +
+         formatSpan(answer, inBytes);
 }
 
 static constexpr const char kNoAnswer[] = "{\"answer\": null}\n";
 
 /// The best of some answers, or all of them.
 static std::string formatAnswers(const heddle_label *answers, size_t count,
-                                 bool wantsAll) {
+                                 bool wantsAll, bool inBytes) {
   if (count == 0)
     return kNoAnswer;
-  std::string text = "{" + formatAnswer(*answers);
+  std::string text = "{" + formatAnswer(*answers, inBytes);
   if (!wantsAll)
     return text + "}\n";
   text += ", \"answers\": [";
   for (size_t i = 0; i < count; ++i)
-    text += (i == 0 ? "{" : ", {") + formatAnswer(answers[i]) + "}";
+    text += (i == 0 ? "{" : ", {") + formatAnswer(answers[i], inBytes) + "}";
   return text + "]}\n";
 }
 
 /// An object of each place.
 static std::string formatPlaces(const std::string &task,
-                                const std::vector<Place> &places,
-                                bool wantsAll) {
+                                const std::vector<Place> &places, bool wantsAll,
+                                bool inBytes) {
   bool isTag = task == "tag";
   std::string text = isTag ? "{\"tags\": [" : "{\"masks\": [";
   for (size_t i = 0; i < places.size(); ++i)
     text += std::string(i == 0 ? "" : ", ") + "{" +
-            formatPlace(*places[i].begin) + ", " +
+            formatPlace(*places[i].begin, inBytes) + ", " +
             (isTag ? formatBest(places[i], wantsAll) : formatFills(places[i])) +
             "}";
   return text + "]}\n";
@@ -167,12 +173,14 @@ struct LabelPrinter {
     lines.begin(labels != nullptr);
     std::vector<Place> places = placesOf(labels, count);
     bool wantsAll = options.top.value_or(1) > 1;
-    lines.end(!labels            ? formatSkipped(task, options.plain)
-              : options.plain    ? formatPlain(task, places)
-              : task == "answer" ? formatAnswers(labels, count, wantsAll)
+    bool inBytes = options.byteOffsets;
+    lines.end(!labels         ? formatSkipped(task, options.plain)
+              : options.plain ? formatPlain(task, places)
+              : task == "answer"
+                  ? formatAnswers(labels, count, wantsAll, inBytes)
               : task == "classify"
                   ? "{" + formatBest(places.front(), /*wantsAll=*/true) + "}\n"
-                  : formatPlaces(task, places, wantsAll));
+                  : formatPlaces(task, places, wantsAll, inBytes));
   }
 };
 } // namespace

@@ -111,6 +111,11 @@ static bool givesLabels(std::string_view task) {
   return task != "generate" && task != "embed";
 }
 
+/// Whether what a task gives stands somewhere in a text.
+static bool hasPlaces(std::string_view task) {
+  return givesLabels(task) && task != "classify";
+}
+
 /// What is asked of the model: the task that is named, or the first one that it
 /// has. Vectors are written to files and have flags of their own, labels and
 /// answers are what there are several of, and what is plain is no translation.
@@ -128,12 +133,18 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
     return "embed";
   if (options.aggregates)
     return "tag";
-  for (std::string_view task : kTaskNames)
-    if (heddle_model_has_task(run.model.get(), task.data()) &&
-        !(options.plain && task == "generate") &&
-        !(options.top && options.nearest.empty() && !givesLabels(task)))
+  bool wantsLabels = options.top && options.nearest.empty();
+  std::string_view first = options.plain ? "embed" : "";
+  for (std::string_view task : kTaskNames) {
+    if (!heddle_model_has_task(run.model.get(), task.data()))
+      continue;
+    if (!(options.plain && task == "generate") &&
+        !(wantsLabels && !givesLabels(task)) &&
+        !(options.byteOffsets && !hasPlaces(task)))
       return std::string(task);
-  return options.plain ? "embed" : "generate";
+    first = first.empty() ? task : first;
+  }
+  return std::string(first.empty() ? "generate" : first);
 }
 
 Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
@@ -148,7 +159,9 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
         {wantsSeveral && !givesLabels(task) ? "--top" : "", "",
          "labels and answers"},
         {vectors, "embed", "vectors"},
-        {options.aggregates ? "--aggregate" : "", "tag", "labels of tokens"}})
+        {options.aggregates ? "--aggregate" : "", "tag", "labels of tokens"},
+        {options.byteOffsets && !hasPlaces(task) ? "--byte-offsets" : "", "",
+         "places of labels and answers"}})
     if (!flag.empty() && task != isFor)
       return Status::error(
           flag, " is for ", what, ", but '", options.file, "' is asked to ",

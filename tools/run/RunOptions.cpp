@@ -74,10 +74,15 @@ static std::optional<std::string> *findText(RunOptions &options,
 /// A flag of the tool without a value.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--help", &options.help},     {"-h", &options.help},
-      {"--info", &options.info},     {"--license", &options.license},
-      {"--pairs", &options.pairs},   {"--plain", &options.plain},
-      {"--verify", &options.verify}, {"--version", &options.version}};
+      {"--byte-offsets", &options.byteOffsets},
+      {"--help", &options.help},
+      {"-h", &options.help},
+      {"--info", &options.info},
+      {"--license", &options.license},
+      {"--pairs", &options.pairs},
+      {"--plain", &options.plain},
+      {"--verify", &options.verify},
+      {"--version", &options.version}};
   for (auto [name, enabled] : switches)
     if (name == flag)
       return enabled;

@@ -78,6 +78,8 @@ struct RunOptions {
   bool hasPrompt = false;
   /// Vectors are printed as numbers alone, of labels the best ones.
   bool plain = false;
+  /// Places of labels are printed in bytes, not in characters.
+  bool byteOffsets = false;
   /// Lines are pairs of texts; or the text that each is ranked by, or the
   /// question that is asked of each.
   bool pairs = false;

@@ -267,14 +267,8 @@ static Value wordLogits(HuggingFaceFolder &folder, LayerBuilder &layers,
                         Value x) {
   x = applyBlock(layers, x, heads.fill);
   bool isTied = folder.config.truth("tie_word_embeddings", true);
-  std::string name = isTied ? heads.words : heads.untiedWords;
-  LayerBuilder::Parameter table{name,
-                                {inputs.tableWidth, inputs.vocabulary},
-                                /*transposed=*/true,
-                                {inputs.vocabulary, inputs.tableWidth}};
-  // The table of the lookup stays as it is.
-  if (isTied)
-    table.symbol += ".transposed";
+  TableBlock table{isTied ? heads.words : heads.untiedWords, inputs.vocabulary,
+                   inputs.tableWidth};
   Value bias;
   if (!heads.fillBiases.empty()) {
     auto found = find_if(heads.fillBiases, [&](const std::string &each) {
@@ -286,7 +280,7 @@ static Value wordLogits(HuggingFaceFolder &folder, LayerBuilder &layers,
                           /*transposed=*/false,
                           {inputs.vocabulary}});
   }
-  return layers.linear(x, layers.weight(table), bias);
+  return Blocks(layers).logits(x, table, isTied, bias);
 }
 
 Expected<Value> buildWordLogits(HuggingFaceFolder &folder, LayerBuilder &layers,

@@ -42,7 +42,7 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
     return std::move(error);
   if (!family.encoderDecoder)
     return makeError("'" + config.getPath() + "' is that of a " +
-                     family.className + ", which has no decoder");
+                     family.className + ", which is no encoder-decoder");
   HuggingFaceConfig model;
   model.architecture = &*family.encoderDecoder;
 

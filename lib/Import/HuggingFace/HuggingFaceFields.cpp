@@ -149,14 +149,14 @@ static ArrayRef<FieldGroup> getGroups() {
 // Fields with an effect that Heddle lacks
 //===----------------------------------------------------------------------===//
 
-void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions) {
-  // Another network if it is false, and none if it ties the sides.
-  config.require("is_encoder_decoder", {true});
-  config.require("tie_encoder_decoder", {false});
-  config.require("pruned_heads", {json::Object()});
-  // Weights in another form, or of another name.
+/// Weights in another form, or of another name.
+static void refuseOtherWeights(ConfigReader &config) {
   config.require("quantization_config", {});
   config.require("transformers_weights", {});
+}
+
+/// Keys and values that a cache forgets.
+static void refuseForgetting(ConfigReader &config, int64_t maxPositions) {
   // DynamicCache looks at these four in any configuration and forgets keys and
   // values, also those of cross-attention, beyond the window; only a window
   // behind the last position forgets none.
@@ -174,6 +174,25 @@ void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions) {
       config.fail("layer_types", "null, a list of \"full_attention\"");
   }
   config.require("num_kv_shared_layers", {0});
+}
+
+void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions) {
+  // Another network if it is false, and none if it ties the sides.
+  config.require("is_encoder_decoder", {true});
+  config.require("tie_encoder_decoder", {false});
+  config.require("pruned_heads", {json::Object()});
+  refuseOtherWeights(config);
+  refuseForgetting(config, maxPositions);
+}
+
+void refuseUnsupportedDecoder(ConfigReader &config, int64_t maxPositions) {
+  config.require("is_encoder_decoder", {false});
+  config.require("add_cross_attention", {false});
+  config.require("pruned_heads", {json::Object()});
+  constexpr StringLiteral unread[] = {"is_decoder", "tie_encoder_decoder"};
+  config.ignore(unread);
+  refuseOtherWeights(config);
+  refuseForgetting(config, maxPositions);
 }
 
 void refuseUnsupportedEncoder(ConfigReader &config, bool mayDecode) {
@@ -194,8 +213,7 @@ void refuseUnsupportedEncoder(ConfigReader &config, bool mayDecode) {
   constexpr StringLiteral unread[] = {
       "add_cross_attention", "is_encoder_decoder", "tie_encoder_decoder"};
   config.ignore(unread);
-  config.require("quantization_config", {});
-  config.require("transformers_weights", {});
+  refuseOtherWeights(config);
 }
 
 /// Whether a number is in a range; what is no number may mean anything.

@@ -25,6 +25,9 @@ namespace heddle {
 /// KV cache in a way that Heddle lacks.
 void refuseUnsupportedNetwork(ConfigReader &config, int64_t maxPositions);
 
+/// The same of a decoder alone, which reads no other model's states.
+void refuseUnsupportedDecoder(ConfigReader &config, int64_t maxPositions);
+
 /// Refuses fields of an encoder's config.json that change what it computes in a
 /// way that Heddle lacks. `mayDecode` says that the class can be a decoder,
 /// too.

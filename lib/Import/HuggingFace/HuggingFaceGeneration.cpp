@@ -1,8 +1,9 @@
 //===- HuggingFaceGeneration.cpp - How a model generates ------------------===//
 //
-// In transformers a sequence begins with the start token and lengths count it;
-// in the manifest the maximum counts generated tokens, the minimum counts as in
-// transformers.
+// In transformers a sequence begins with the start token, or with a prompt, and
+// lengths count it; in the manifest the maximum counts generated tokens, the
+// minimum counts as in transformers. So a maximum that counts prompts is that
+// of positions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,9 +38,8 @@ static bool isEqual(const json::Value &left, const json::Value &right) {
 
 /// What forces the first token in a config.json that has no
 /// forced_bos_token_id: BartConfig turns the old name into it.
-static bool forcesBos(ConfigReader &config, const HuggingFaceConfig &model) {
-  return model.architecture->readsForceBos &&
-         !config.readNonNull("forced_bos_token_id") &&
+static bool forcesBos(ConfigReader &config, const GeneratingNetwork &network) {
+  return network.readsForceBos && !config.readNonNull("forced_bos_token_id") &&
          config.truth("force_bos_token_to_be_generated", false);
 }
 
@@ -74,16 +74,17 @@ static ArrayRef<DefaultSetting> getDefaults() {
 
 /// Whether config.json sets generation itself.
 static bool setsGeneration(ConfigReader &config,
-                           const HuggingFaceConfig &model) {
-  const DefaultIds &ids = model.architecture->ids;
+                           const GeneratingNetwork &network) {
+  const DefaultIds &ids = network.ids;
   bool hasSetting = any_of(getDefaults(), [&](const DefaultSetting &setting) {
     const json::Value *value = config.readNonNull(setting.field);
     bool isForcedEos = setting.field == "forced_eos_token_id" && ids.forcedEos;
     return value &&
            !isEqual(*value, isForcedEos ? *ids.forcedEos : setting.value);
   });
-  return hasSetting || (forcesBos(config, model) &&
-                        config.id("bos_token_id", ids.bos, model.vocabulary));
+  return hasSetting ||
+         (forcesBos(config, network) &&
+          config.id("bos_token_id", ids.bos, network.sourceVocabulary));
 }
 
 /// Gives settings that are unset in config.json the values of fields of the
@@ -187,25 +188,33 @@ static int64_t readCount(ConfigReader &config, StringRef field) {
   return int64_t(std::clamp(*number, 0.0, double(kMostTokens)));
 }
 
-/// The longest generation, eos included; none if the file does not say.
-static std::optional<int64_t> readMaxLength(ConfigReader &config) {
+namespace {
+/// How many tokens come at most, eos included, and how many there are then with
+/// what stands before them; none if the file does not say.
+struct LongestSequence {
+  std::optional<int64_t> generated, whole;
+};
+} // namespace
+
+static LongestSequence readMaxLength(ConfigReader &config) {
   int64_t newTokens = readCount(config, "max_new_tokens");
   int64_t length = readCount(config, "max_length");
   if (newTokens)
-    return newTokens;
+    return {newTokens, std::nullopt};
   if (!config.readNonNull("max_length"))
-    return std::nullopt;
+    return {};
   // The start token takes one of them.
   if (length < 2)
     config.fail("max_length", "2 and more");
-  // transformers takes 20 for its default, which means 20 new tokens; any other
-  // number counts the start token.
-  return length == 20 ? 20 : length - 1;
+  // transformers takes 20 for its default, which means 20 new tokens.
+  if (length == 20)
+    return {length, std::nullopt};
+  return {std::nullopt, length};
 }
 
-/// Reads how few and how many tokens come.
-static void readLengths(ConfigReader &config, NamedAttrList &settings,
-                        Builder &builder) {
+/// Reads how few and how many tokens come, and how many positions they take.
+static void readLengths(ConfigReader &config, const GeneratingNetwork &network,
+                        NamedAttrList &settings, Builder &builder) {
   // min_new_tokens, be it 0, takes the place of min_length.
   bool countsNew = config.readNonNull("min_new_tokens");
   int64_t minNew = readCount(config, "min_new_tokens");
@@ -215,7 +224,16 @@ static void readLengths(ConfigReader &config, NamedAttrList &settings,
   int64_t least = countsNew ? minNew : minLength;
   if (least)
     settings.set(setting.key, builder.getI32IntegerAttr(least));
-  std::optional<int64_t> most = readMaxLength(config);
+  LongestSequence longest = readMaxLength(config);
+  std::optional<int64_t> most = longest.generated;
+  // transformers' tables of positions end there, also those of formulas.
+  int64_t positions = network.positions;
+  // The last token is not fed.
+  if (longest.whole && network.continuesTexts)
+    positions = std::min(positions, *longest.whole - 1);
+  else if (longest.whole)
+    most = *longest.whole - 1;
+  settings.set(setting::maxTarget.key, builder.getI32IntegerAttr(positions));
   if (!most)
     return;
   settings.set(setting::maxLength.key, builder.getI32IntegerAttr(*most));
@@ -353,16 +371,16 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
   refuseUnsupportedSettings(config, reader.getKind());
 }
 
-/// Reads the ids that begin and end a sequence, and pads it. Returns eos.
-static std::vector<int32_t> readEnds(ConfigReader &config,
-                                     const DefaultIds &defaults,
-                                     const HuggingFaceConfig &model,
-                                     NamedAttrList &settings,
-                                     Builder &builder) {
+/// Reads what a sequence begins with: a token, if that is no prompt.
+static void readStart(ConfigReader &config, const DefaultIds &defaults,
+                      const GeneratingNetwork &network, NamedAttrList &settings,
+                      Builder &builder) {
   // The manifest wants a start that is an id of either side.
-  int64_t vocabulary = model.decoderVocabulary;
-  int64_t starts = std::min(model.vocabulary, vocabulary);
+  int64_t starts = std::min(network.sourceVocabulary, network.vocabulary);
   config.read("bos_token_id");
+  config.read("decoder_start_token_id");
+  if (network.continuesTexts)
+    return;
   std::optional<int64_t> start =
       config.id("decoder_start_token_id", defaults.start, starts);
   if (!start)
@@ -371,7 +389,15 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
     config.fail("decoder_start_token_id", "ids from 0 to " + Twine(starts - 1));
   else
     settings.set(setting::start.key, builder.getI32IntegerAttr(*start));
+}
 
+/// Reads the ids that end a sequence, and pads it. Returns eos.
+static std::vector<int32_t> readEnds(ConfigReader &config,
+                                     const DefaultIds &defaults,
+                                     const GeneratingNetwork &network,
+                                     NamedAttrList &settings,
+                                     Builder &builder) {
+  int64_t vocabulary = network.vocabulary;
   std::vector<int32_t> eos = config.knownIds("eos_token_id", vocabulary);
   if (!config.read("eos_token_id") && defaults.eos &&
       *defaults.eos < vocabulary)
@@ -389,11 +415,13 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
                                  "'eos_token_id' ends a sequence");
 
   // Nothing but the rows of lines that have ended holds it.
-  std::vector<int32_t> pads = config.knownIds("pad_token_id", model.vocabulary);
+  std::vector<int32_t> pads =
+      config.knownIds("pad_token_id", network.sourceVocabulary);
   if (!config.read("pad_token_id") && defaults.pad)
     pads = {int32_t(*defaults.pad)};
-  if (!pads.empty() && pads.front() >= model.vocabulary)
-    config.fail("pad_token_id", "ids from 0 to " + Twine(model.vocabulary - 1));
+  if (!pads.empty() && pads.front() >= network.sourceVocabulary)
+    config.fail("pad_token_id",
+                "ids from 0 to " + Twine(network.sourceVocabulary - 1));
   if (pads.empty() && !eos.empty())
     pads = {eos.front()};
   if (!pads.empty())
@@ -404,15 +432,16 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
 /// Reads the governing file.
 static DictionaryAttr readSettings(ConfigReader &config,
                                    const DefaultIds &defaults, bool forcesBos,
-                                   const HuggingFaceConfig &model,
+                                   const GeneratingNetwork &network,
                                    Builder &builder) {
-  int64_t vocabulary = model.decoderVocabulary;
+  int64_t vocabulary = network.vocabulary;
   NamedAttrList settings;
   auto setInteger = [&](const Setting &setting, std::optional<int64_t> value) {
     if (value)
       settings.set(setting.key, builder.getI32IntegerAttr(*value));
   };
-  readEnds(config, defaults, model, settings, builder);
+  readStart(config, defaults, network, settings, builder);
+  readEnds(config, defaults, network, settings, builder);
 
   for (const Setting &list : {setting::suppress, setting::beginSuppress})
     if (auto ids = config.knownIds(list.huggingFace, vocabulary); !ids.empty())
@@ -421,6 +450,9 @@ static DictionaryAttr readSettings(ConfigReader &config,
   if (!words.empty())
     settings.set(setting::badWords.key, builder.getArrayAttr(words));
 
+  // It comes behind a single token, which few prompts are.
+  if (network.continuesTexts)
+    config.require("forced_bos_token_id", {});
   std::optional<int64_t> forcedBos =
       config.id("forced_bos_token_id", std::nullopt, vocabulary);
   if (forcesBos)
@@ -442,21 +474,19 @@ static DictionaryAttr readSettings(ConfigReader &config,
   if (!forcedEos.empty())
     setInteger(setting::forcedEos, *llvm::min_element(forcedEos));
 
-  readLengths(config, settings, builder);
+  readLengths(config, network, settings, builder);
   readSearch(config, settings, builder);
-  // transformers' tables of positions end there, also those of formulas.
-  setInteger(setting::maxTarget, model.decoder.maxPositions);
   return settings.getDictionary(builder.getContext());
 }
 
 Expected<DictionaryAttr> readGeneration(ConfigReader &config,
                                         ConfigReader *generation,
-                                        const HuggingFaceConfig &model,
+                                        const GeneratingNetwork &network,
                                         MLIRContext &context) {
   Builder builder(&context);
   bool configGoverns =
       !generation || (generation->truth("_from_model_config", false) &&
-                      setsGeneration(config, model));
+                      setsGeneration(config, network));
   for (ConfigReader *file : {&config, generation})
     if (file)
       checkAsLoaded(*file);
@@ -465,12 +495,12 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
   if (generation && configGoverns && leavesNulls(config))
     config.fillNulls(*generation);
   if (configGoverns)
-    takeDecoderSettings(config, model.architecture->ids);
+    takeDecoderSettings(config, network.ids);
   DictionaryAttr settings =
-      configGoverns ? readSettings(config, model.architecture->ids,
-                                   forcesBos(config, model), model, builder)
+      configGoverns ? readSettings(config, network.ids,
+                                   forcesBos(config, network), network, builder)
                     : readSettings(*generation, DefaultIds(),
-                                   /*forcesBos=*/false, model, builder);
+                                   /*forcesBos=*/false, network, builder);
   for (ConfigReader *file : {&config, generation}) {
     if (!file)
       continue;
@@ -480,6 +510,17 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
       return std::move(error);
   }
   return settings;
+}
+
+Expected<DictionaryAttr> readGeneration(ConfigReader &config,
+                                        ConfigReader *generation,
+                                        const HuggingFaceConfig &model,
+                                        MLIRContext &context) {
+  const HuggingFaceArchitecture &architecture = *model.architecture;
+  GeneratingNetwork network{architecture.ids, architecture.readsForceBos,
+                            model.vocabulary, model.decoderVocabulary,
+                            model.decoder.maxPositions};
+  return readGeneration(config, generation, network, context);
 }
 
 } // namespace heddle

@@ -27,9 +27,28 @@
 
 namespace heddle {
 
+/// What the settings of a network depend on.
+struct GeneratingNetwork {
+  DefaultIds ids;
+  /// See HuggingFaceArchitecture.
+  bool readsForceBos = false;
+  /// How many ids the source and the target have.
+  int64_t sourceVocabulary, vocabulary;
+  /// The positions of the decoder.
+  int64_t positions;
+  /// Whether a text is the beginning of its target, so that `max_length` counts
+  /// it and nothing stands in front of it.
+  bool continuesTexts = false;
+};
+
 /// Returns the settings of the task `generate` of a model. `config` is
 /// config.json, `generation` generation_config.json if the folder has it.
 /// Afterwards only fields that transformers does not know are unread in either.
+llvm::Expected<mlir::DictionaryAttr>
+readGeneration(ConfigReader &config, ConfigReader *generation,
+               const GeneratingNetwork &network, mlir::MLIRContext &context);
+
+/// The same of an encoder-decoder.
 llvm::Expected<mlir::DictionaryAttr>
 readGeneration(ConfigReader &config, ConfigReader *generation,
                const HuggingFaceConfig &model, mlir::MLIRContext &context);

@@ -148,23 +148,15 @@ void HuggingFaceModel::buildDecode() {
   }
   x = finish(x, "decoder");
 
-  // A tied table is stored once more, [in, out]: the loop over the vocabulary
-  // is contiguous.
-  std::string symbol = outputTable;
-  if (config.tieWordEmbeddings)
-    symbol += ".transposed";
-  Value projection = layers.weight({outputTable,
-                                    {config.width, vocabulary},
-                                    /*transposed=*/true,
-                                    {vocabulary, config.width},
-                                    symbol});
   Value bias;
   if (layers.find("final_logits_bias"))
     bias = layers.weight({"final_logits_bias",
                           {vocabulary},
                           /*transposed=*/false,
                           {vocabulary}});
-  layers.endFunction(layers.linear(x, projection, bias));
+  layers.endFunction(
+      Blocks(layers).logits(x, {outputTable, vocabulary, config.width},
+                            config.tieWordEmbeddings, bias));
 }
 
 } // namespace heddle

@@ -98,7 +98,7 @@ AttentionBlock Layers::attention(const std::string &name, bool isGlobal) {
                        config.heads};
   block.mask = isGlobal ? all : near;
   block.rotary = import.getLayers().rotaryFrequencies(
-      isGlobal ? form.globalBase : form.localBase, width / config.heads / 2);
+      {isGlobal ? form.globalBase : form.localBase, width / config.heads / 2});
   return block;
 }
 

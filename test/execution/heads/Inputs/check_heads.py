@@ -63,11 +63,23 @@ def check(folder, flags, artifact):
     return max(largest, compare(folder.name, artifact, *flags))
 
 
+def in_bytes(text, place):
+    """A span of characters in bytes."""
+    return tuple(len(text[: place[end]].encode()) for end in ("start", "end"))
+
+
 def compare_spans(command, texts, golden):
-    lines = run(*command, text="".join(text + "\n" for text in texts)).splitlines()
+    lines, byte_lines = (
+        run(*command, *flags, text="".join(text + "\n" for text in texts)).splitlines()
+        for flags in ([], ["--byte-offsets"])
+    )
     largest = 0
-    for line, expected in zip(lines, golden, strict=True):
+    for text, line, bytes_line, expected in zip(
+        texts, lines, byte_lines, golden, strict=True
+    ):
         found = json.loads(line)["tags"]
+        spans = [(span["start"], span["end"]) for span in json.loads(bytes_line)["tags"]]
+        assert spans == [in_bytes(text, span) for span in expected], (command, bytes_line)
         assert len(found) == len(expected), (command, line, expected)
         for span, known in zip(found, expected):
             for field in ("label", "start", "end"):
@@ -92,9 +104,17 @@ def compare_answers(name, artifact, questions, asked, lines):
         command += [FLAGS[argument]] + ([str(value)] if value is not True else [])
     text = "".join(f"{question}\t{text}\n" for question, text in questions)
     largest = 0
-    for line, expected in zip(run(*command, text=text).splitlines(), lines, strict=True):
+    found_lines, byte_lines = (
+        run(*command, *flags, text=text).splitlines()
+        for flags in ([], ["--byte-offsets"])
+    )
+    for (_, text), line, bytes_line, expected in zip(
+        questions, found_lines, byte_lines, lines, strict=True
+    ):
         found = json.loads(line)
         found = found.get("answers", [found])
+        first = json.loads(bytes_line)
+        assert (first["start"], first["end"]) == in_bytes(text, expected[0]), bytes_line
         assert len(found) == len(expected), (name, asked, line, expected)
         for answer, known in zip(found, expected):
             for field in ("answer", "start", "end"):

@@ -124,6 +124,17 @@ RUNS = [
         "a\n",
         "--aggregate is given, but 'artifact' embeds texts and answers questions",
     ),
+    (
+        WHO + ["--byte-offsets", "--plain"],
+        "a\n",
+        "--byte-offsets is for places of labels, which --plain leaves out",
+    ),
+    (
+        ["--byte-offsets", "--task", "embed"],
+        "a\n",
+        "--byte-offsets is for places of labels and answers, but 'artifact' is asked to"
+        " embed texts",
+    ),
     (["--ids"], "1 2 3\n", "--ids takes ids, but questions are asked of texts"),
     (
         [],
