@@ -313,7 +313,7 @@ def make(folder, spec, seed):
         or not is_clear(found)
     ):
         return False
-    write_ids(folder / "prompts.ids", prompts)
+    write_ids(folder / "inputs.ids", prompts)
     write_ids(folder / "teacher.ids", targets)
     write_ids(folder / "greedy.ids", rows)
     np.save(folder / "logits.npy", logits)

@@ -46,7 +46,7 @@ def check_logits(golden, artifact, prompts):
 def main(golden, work, *flags):
     golden, artifact = pathlib.Path(golden), pathlib.Path(work) / "artifact"
     run("heddle-compile", golden, "-o", artifact, *flags)
-    prompts = (golden / "prompts.ids").read_text()
+    prompts = (golden / "inputs.ids").read_text()
     check_logits(golden, artifact, prompts)
     limit = []
     if (golden / "max-length").exists():
