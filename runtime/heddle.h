@@ -157,6 +157,10 @@ const char *heddle_model_tokenizer_problem(const heddle_model *model);
    "fill". */
 int heddle_model_has_task(const heddle_model *model, const char *task);
 
+/* Whether what it generates continues a text, as a language model does, and is
+   no translation of it. */
+int heddle_model_continues_texts(const heddle_model *model);
+
 /* Whether it has a prompt of this name, which the setting "prompt" may put in
    front of the texts that it embeds. */
 int heddle_model_has_prompt(const heddle_model *model, const char *name);
@@ -399,6 +403,9 @@ typedef int (*heddle_token_callback)(void *context, size_t input, int32_t id,
 heddle_status heddle_session_on_token(heddle_session *session,
                                       heddle_token_callback callback,
                                       void *context);
+
+/* Whether such a callback would not be refused. */
+int heddle_session_tells_tokens(const heddle_session *session);
 
 /* What a source says when it is asked for its next input. */
 typedef enum heddle_next HEDDLE_ANY_NUMBER {

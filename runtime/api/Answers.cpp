@@ -87,19 +87,44 @@ static Status readAllowed(const heddle_session &session,
   return Status::success();
 }
 
+/// What the settings say of a search before anything is read for it.
+static SearchOptions searchOf(const heddle_session &session) {
+  SearchOptions search = session.values.search;
+  search.wantsSums = search.scores || search.nBest || search.alternatives > 0;
+  search.targetLanguage = session.languages.target;
+  if (search.samples && !search.beams)
+    search.beams = 1;
+  return search;
+}
+
+/// Whether tokens are known as they are generated.
+static Status checkTellsTokens(const heddle_session &session,
+                               const SearchOptions &search, int64_t beams) {
+  std::string asked = "tokens are asked for as they are generated, but ";
+  auto nameOf = [&](const char *setting) {
+    return session.settings.nameOf(setting);
+  };
+  if (session.values.split)
+    return Status::error(asked, nameOf("split"),
+                         " joins the answers of sentences");
+  if (search.alternatives > 0)
+    return Status::error(asked, nameOf("alternatives"),
+                         " gives several translations");
+  if (beams > 1)
+    return Status::error(asked, "'", session.model->artifact().path(),
+                         "' searches with ", beams, " beams (", nameOf("beam"),
+                         " 1 is greedy)");
+  return Status::success();
+}
+
 /// What the model and the settings say of a search.
 static Result<SearchOptions> searchFor(const heddle_session &session,
                                        const LineTokens &tokens) {
   const Model &model = *session.model;
-  const SettingValues &values = session.values;
   const std::string &file = model.artifact().path();
-  SearchOptions search = values.search;
-  search.wantsSums = search.scores || search.nBest || search.alternatives > 0;
+  SearchOptions search = searchOf(session);
   if (Status status = readAllowed(session, tokens, search); !status.ok())
     return status;
-  search.targetLanguage = session.languages.target;
-  if (search.samples && !search.beams)
-    search.beams = 1;
   if (!session.settings.forbiddenLines().empty()) {
     Result<std::vector<TokenIds>> words = badWordsOf(session, tokens);
     if (!words.ok())
@@ -122,19 +147,20 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
                          settings->beams,
                          settings->beams == 1 ? " beam (" : " beams (", beam,
                          " N asks for more)");
-  if (session.onToken && values.split)
-    return Status::error("tokens are asked for as they are generated, but ",
-                         session.settings.nameOf("split"),
-                         " joins the answers of sentences");
-  if (session.onToken && search.alternatives > 0)
-    return Status::error("tokens are asked for as they are generated, but ",
-                         session.settings.nameOf("alternatives"),
-                         " gives several translations");
-  if (session.onToken && settings->beams > 1)
-    return Status::error("tokens are asked for as they are generated, but '",
-                         file, "' searches with ", settings->beams, " beams (",
-                         beam, " 1 is greedy)");
+  if (session.onToken)
+    if (Status status = checkTellsTokens(session, search, settings->beams);
+        !status.ok())
+      return status;
   return search;
+}
+
+int heddle_session_tells_tokens(const heddle_session *session) {
+  if (!session)
+    return 0;
+  SearchOptions search = searchOf(*session);
+  Result<Generation> settings = settingsFor(session->model->manifest(), search);
+  return settings.ok() &&
+         checkTellsTokens(*session, search, settings->beams).ok();
 }
 
 //===----------------------------------------------------------------------===//

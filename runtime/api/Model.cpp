@@ -112,6 +112,10 @@ int heddle_model_has_task(const heddle_model *model, const char *task) {
   return model && task && model->loaded->manifest().hasTask(task);
 }
 
+int heddle_model_continues_texts(const heddle_model *model) {
+  return model && model->loaded->manifest().promptsTarget;
+}
+
 int heddle_model_has_prompt(const heddle_model *model, const char *name) {
   if (!model || !name)
     return 0;

@@ -147,6 +147,35 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
   return std::string(first.empty() ? "generate" : first);
 }
 
+/// Whether the only text is continued where it stands, so that what follows is
+/// printed as it comes, in lines of its own.
+static bool isContinued(const Run &run, const RunOptions &options) {
+  bool wantsText = !options.ids && !options.scores && !options.nBest &&
+                   !options.tokenScores && options.prefix.empty();
+  return wantsText && options.texts.size() == 1 &&
+         heddle_model_continues_texts(run.model.get()) &&
+         heddle_session_tells_tokens(run.session.get());
+}
+
+/// Prints what continues the only text, token by token.
+static Status printContinuation(Run &run, const RunOptions &options,
+                                OutputWriter &output) {
+  auto printToken = [](void *context, size_t, int32_t, const char *text,
+                       size_t size, int) {
+    auto *to = static_cast<OutputWriter *>(context);
+    to->print({text, size});
+    return size > 0 && !to->flush().ok() ? 1 : 0;
+  };
+  Status status =
+      statusOf(heddle_session_on_token(run.session.get(), printToken, &output));
+  if (!status.ok())
+    return status;
+  return print(run, heddle_translate_stream, options.prefix, options, output,
+               [](int64_t, const heddle_answer_text *, size_t) {
+                 return std::string("\n");
+               });
+}
+
 Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
   Result<Run> run = beginRun(options);
   if (!run.ok())
@@ -176,6 +205,8 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
     return printRanking(*run, options, output);
   if (task != "generate")
     return printLabels(*run, task, options, output);
+  if (isContinued(*run, options))
+    return printContinuation(*run, options, output);
   return print(
       *run, heddle_translate_stream, options.prefix, options, output,
       [&](int64_t number, const heddle_answer_text *answers, size_t count) {

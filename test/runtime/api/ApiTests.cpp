@@ -279,6 +279,20 @@ struct Heard {
 };
 } // namespace
 
+TEST_F(ApiTest, searches_that_tell_tokens) {
+  auto tells = [&] { return heddle_session_tells_tokens(session); };
+  EXPECT_EQ(tells(), 1);
+  ASSERT_EQ(set("beam", "2"), HEDDLE_OK);
+  EXPECT_EQ(tells(), 0);
+  ASSERT_EQ(set("beam", "1"), HEDDLE_OK);
+  ASSERT_EQ(set("alternatives", "3"), HEDDLE_OK);
+  EXPECT_EQ(tells(), 0);
+  EXPECT_EQ(heddle_session_tells_tokens(nullptr), 0);
+  // It translates.
+  EXPECT_EQ(heddle_model_continues_texts(model), 0);
+  EXPECT_EQ(heddle_model_continues_texts(nullptr), 0);
+}
+
 TEST_F(ApiTest, tokens_as_they_come) {
   ASSERT_EQ(heddle_settings_set(settings, "ids", "true"), HEDDLE_OK);
   std::vector<Ids> sources = toySources(20);

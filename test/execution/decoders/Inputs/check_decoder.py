@@ -71,6 +71,10 @@ def main(golden, work, *flags):
             (golden / name).read_text() for name in ("prompts.txt", "greedy.txt")
         )
         assert run("heddle-run", artifact, *limit, text=texts) == expected, golden.name
+        # A text alone is continued in lines of its own.
+        for prompt, line in zip(texts.splitlines(), expected.splitlines(), strict=True):
+            found = run("heddle-run", artifact, *limit, "--", prompt)
+            assert found.endswith("\n") and found[:-1].replace("\n", " ") == line, prompt
 
 
 main(*sys.argv[1:])
