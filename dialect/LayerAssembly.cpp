@@ -60,33 +60,71 @@ static ParseResult parseNorm(OpAsmParser &parser, NormKindAttr &norm,
   return parser.parseRParen();
 }
 
-ParseResult
-heddle::parseEpilogue(OpAsmParser &parser, ActivationKindAttr &activation,
-                      std::optional<ParsedOperand> &residual,
-                      NormKindAttr &norm, std::optional<ParsedOperand> &gamma,
-                      std::optional<ParsedOperand> &beta, FloatAttr &epsilon) {
+/// A residual, or a gate, if there may be one.
+static ParseResult parseResidual(OpAsmParser &parser,
+                                 std::optional<ParsedOperand> &residual,
+                                 UnitAttr *gates) {
+  if (gates && succeeded(parser.parseOptionalKeyword("gate")))
+    *gates = parser.getBuilder().getUnitAttr();
+  else if (failed(parser.parseOptionalKeyword("residual")))
+    return success();
+  return failure(parser.parseLParen() || parseOperand(parser, residual) ||
+                 parser.parseRParen());
+}
+
+static ParseResult
+parseEpilogueOf(OpAsmParser &parser, ActivationKindAttr &activation,
+                std::optional<ParsedOperand> &residual, UnitAttr *gates,
+                NormKindAttr &norm, std::optional<ParsedOperand> &gamma,
+                std::optional<ParsedOperand> &beta, FloatAttr &epsilon) {
   if (succeeded(parser.parseOptionalKeyword("activation")) &&
       (parser.parseLParen() || parseKind(parser, activation, "an activation") ||
        parser.parseRParen()))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("residual")) &&
-      (parser.parseLParen() || parseOperand(parser, residual) ||
-       parser.parseRParen()))
+  if (parseResidual(parser, residual, gates))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("norm")))
     return parseNorm(parser, norm, gamma, beta, epsilon);
   return success();
 }
 
-void heddle::printEpilogue(OpAsmPrinter &printer, Operation *,
+ParseResult
+heddle::parseEpilogue(OpAsmParser &parser, ActivationKindAttr &activation,
+                      std::optional<ParsedOperand> &residual,
+                      NormKindAttr &norm, std::optional<ParsedOperand> &gamma,
+                      std::optional<ParsedOperand> &beta, FloatAttr &epsilon) {
+  return parseEpilogueOf(parser, activation, residual, /*gates=*/nullptr, norm,
+                         gamma, beta, epsilon);
+}
+
+ParseResult heddle::parseGatedEpilogue(OpAsmParser &parser,
+                                       ActivationKindAttr &activation,
+                                       std::optional<ParsedOperand> &residual,
+                                       UnitAttr &gates, NormKindAttr &norm,
+                                       std::optional<ParsedOperand> &gamma,
+                                       std::optional<ParsedOperand> &beta,
+                                       FloatAttr &epsilon) {
+  return parseEpilogueOf(parser, activation, residual, &gates, norm, gamma,
+                         beta, epsilon);
+}
+
+void heddle::printEpilogue(OpAsmPrinter &printer, Operation *op,
                            ActivationKindAttr activation, Value residual,
                            NormKindAttr norm, Value gamma, Value beta,
                            FloatAttr epsilon) {
+  printGatedEpilogue(printer, op, activation, residual, /*gates=*/UnitAttr(),
+                     norm, gamma, beta, epsilon);
+}
+
+void heddle::printGatedEpilogue(OpAsmPrinter &printer, Operation *,
+                                ActivationKindAttr activation, Value residual,
+                                UnitAttr gates, NormKindAttr norm, Value gamma,
+                                Value beta, FloatAttr epsilon) {
   if (activation)
     printer << " activation(" << stringifyActivationKind(activation.getValue())
             << ")";
   if (residual)
-    printer << " residual(" << residual << ")";
+    printer << (gates ? " gate(" : " residual(") << residual << ")";
   if (!norm)
     return;
   printer << " norm(" << stringifyNormKind(norm.getValue()) << ", " << gamma

@@ -39,6 +39,20 @@ void printEpilogue(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                    NormKindAttr norm, mlir::Value gamma, mlir::Value beta,
                    mlir::FloatAttr epsilon);
 
+/// The same of an op whose residual may be a gate.
+mlir::ParseResult parseGatedEpilogue(mlir::OpAsmParser &parser,
+                                     ActivationKindAttr &activation,
+                                     std::optional<ParsedOperand> &residual,
+                                     mlir::UnitAttr &gates, NormKindAttr &norm,
+                                     std::optional<ParsedOperand> &gamma,
+                                     std::optional<ParsedOperand> &beta,
+                                     mlir::FloatAttr &epsilon);
+void printGatedEpilogue(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                        ActivationKindAttr activation, mlir::Value residual,
+                        mlir::UnitAttr gates, NormKindAttr norm,
+                        mlir::Value gamma, mlir::Value beta,
+                        mlir::FloatAttr epsilon);
+
 mlir::ParseResult parseRounds(mlir::OpAsmParser &parser,
                               mlir::TypeAttr &rounds);
 void printRounds(mlir::OpAsmPrinter &printer, mlir::Operation *op,

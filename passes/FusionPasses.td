@@ -79,7 +79,8 @@ def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
   let description = [{
     Comes in: functions on tensors. A linear applies the activation, the residual
     and the norm that follow it, each optional and in this order, so that a row is
-    finished before it leaves the cache.
+    finished before it leaves the cache. In place of a residual there may be the
+    gate of a gated ffn.
 
     ```mlir
     %h = transformer.linear %a, %wo, %bo

@@ -142,7 +142,7 @@ void LinearOp::build(OpBuilder &builder, OperationState &state,
         spec.weightScales, spec.bias, spec.residual, spec.gamma, spec.beta,
         spec.multiplier, spec.alsoMultiplier, spec.destinations, spec.shift,
         spec.activation, spec.norm, spec.epsilon, spec.rounds, spec.split,
-        spec.also);
+        spec.also, spec.gates);
 }
 
 /// What the results of a linear are made of.
@@ -208,6 +208,8 @@ LogicalResult LinearOp::verify() {
   if (getBias() && failed(verifyVector(*this, "bias", getBias(), out)))
     return failure();
   // linear_c4, linear_c5
+  if (getGates() && !getResidual())
+    return emitOpError("gates, and expects a gate");
   if (failed(verifyResidual(*this, getResidual(),
                             shapeWithWidth(getInput(), out))) ||
       failed(verifyNorm(*this, out)))

@@ -14,7 +14,8 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
 
     b is optional, and so is everything outside of x W + b. Imported models have
     only x W + b; fusion passes add the rest. The formulas are those of the ops
-    `activation` and `norm`; the residual has the shape of the result.
+    `activation` and `norm`; the residual has the shape of the result. A `gate` in
+    its place is multiplied: y = norm(gate * activation(x W + b)).
 
     On memrefs W may be packed, see `parameter`: split parts have panels of their
     own.
@@ -50,6 +51,7 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
         -> tensor<?x?x1536xf32>
     %z = transformer.linear %x, %w, %b residual(%r)
            norm(layer, %gamma, %beta, 1.0e-06) : ...
+    %g = transformer.linear %x, %w, %b activation(silu) gate(%u) : ...
     %k, %v = transformer.linear %x, %w, %b split [256, 256] : ...
     %i = transformer.linear %q scales(%s), %v scales(%t), %b
       : (tensor<?x?x256xi8>, tensor<?x?xf32>, tensor<256x64xi8>, tensor<64xf32>,
@@ -61,7 +63,7 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
       [panels, in, 32] with as many panels as `out` needs.
     - (C2) the last dimension of x is the first of W, or the second of panels.
     - (C3) b is [out].
-    - (C4) the residual has the shape of the result.
+    - (C4) the residual, or the gate, has the shape of the result.
     - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
@@ -90,12 +92,13 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
                        OptionalAttr<F32Attr>:$epsilon,
                        OptionalAttr<Transformer_ShortFloat>:$rounds,
                        OptionalAttr<DenseI64ArrayAttr>:$split,
-                       OptionalAttr<Transformer_Shortening>:$also);
+                       OptionalAttr<Transformer_Shortening>:$also,
+                       UnitAttr:$gates);
   let assemblyFormat = [{
     $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
         `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
-        `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
-                            $epsilon)
+        `` custom<GatedEpilogue>($activation, $residual, $gates, $norm, $gamma,
+                                 $beta, $epsilon)
         (`quantize` `(` $multiplier^ `)`)? `` custom<Rounds>($rounds)
         `` custom<Also>($also, $also_multiplier)
         (`split` $split^)? (`into` $destinations^)? attr-dict

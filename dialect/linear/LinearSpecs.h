@@ -28,6 +28,8 @@ struct LinearSpec {
   mlir::TypeAttr rounds;
   mlir::DenseI64ArrayAttr split;
   ShorteningAttr also;
+  /// Whether the residual is multiplied.
+  bool gates = false;
 };
 
 /// An `ffn`; its results follow from its operands.
@@ -52,6 +54,8 @@ struct TileOperands {
       multiplier, destination;
   mlir::IntegerAttr shift;
   ActivationKindAttr activation;
+  /// Whether the residual is multiplied.
+  bool gates = false;
 
   bool hasEpilogue() const {
     return weightScales || bias || activation || residual || multiplier;

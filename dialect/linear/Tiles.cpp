@@ -24,7 +24,7 @@ void LinearTileOp::build(OpBuilder &builder, OperationState &state,
         operands.weightScales, operands.bias, operands.residual,
         operands.multiplier, operands.destination, place.row, place.column,
         fetched.first, fetched.count, fetched.isAhead, rows, place.columns,
-        operands.shift, operands.activation, place.isPartial);
+        operands.shift, operands.activation, place.isPartial, operands.gates);
 }
 
 void LinearSumsOp::build(OpBuilder &builder, OperationState &state,
@@ -44,7 +44,7 @@ void LinearFinishOp::build(OpBuilder &builder, OperationState &state,
   build(builder, state, sums, operands.inputScales, operands.weightScales,
         operands.bias, operands.residual, operands.multiplier,
         operands.destination, place.row, place.column, rows, place.columns,
-        operands.activation, place.isPartial);
+        operands.activation, place.isPartial, operands.gates);
 }
 
 /// Of a panel, as many as whole vectors of any level divide.

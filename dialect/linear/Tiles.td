@@ -26,7 +26,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         y[row + r, column + c] = (residual + activation(x W + b))[row + r, column + c]
 
     for r < rows and c < columns. x [rows, in], W packed [panels, in, 32],
-    b [out], y and the residual [rows, out]. With `partial` columns behind the
+    b [out], y and the residual [rows, out], which `gates` multiplies. With `partial` columns behind the
     last one of y are left out; without it there are none. Sums run over `in`,
     ascending, one fused multiply-add each, and then the bias, whatever the tile:
     its size changes no bit. With `next` the tile asks for rows of W that are
@@ -64,12 +64,12 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
-                       UnitAttr:$partial);
+                       UnitAttr:$partial, UnitAttr:$gates);
   let assemblyFormat = [{
     $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
         `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
-        (`quantize` `(` $multiplier^ `)`)? `into` $destination
+        (`gates` $gates^)? (`quantize` `(` $multiplier^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
         (`ahead` $ahead^)? `rows` $rows `columns` $columns
         (`partial` $partial^)? attr-dict
@@ -177,12 +177,12 @@ def LinearFinishOp : Transformer_Op<"linear.finish", [
                        Index:$row, Index:$column, Index:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
-                       UnitAttr:$partial);
+                       UnitAttr:$partial, UnitAttr:$gates);
   let assemblyFormat = [{
     $sums (`scales` `(` $input_scales^ `)`)?
         (`by` `scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
-        (`quantize` `(` $multiplier^ `)`)? `into` $destination
+        (`gates` $gates^)? (`quantize` `(` $multiplier^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` `rows` $rows `columns` $columns
         (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)

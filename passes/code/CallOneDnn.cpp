@@ -95,7 +95,7 @@ struct CallOneDnn : heddle::impl::CallOneDnnPassBase<CallOneDnn> {
     SmallVector<LinearOp> linears;
     getOperation().walk([&](LinearOp op) {
       if (llvm::all_of(op->getOperands(), isDenseMatrix) &&
-          !isPacked(op.getWeight()) &&
+          !isPacked(op.getWeight()) && !op.getGates() &&
           cast<MemRefType>(op.getInput().getType()).getRank() == 2)
         linears.push_back(op);
     });

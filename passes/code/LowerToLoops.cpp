@@ -152,12 +152,30 @@ static void activateRow(ActivationKind kind, Value row, ValueRange at,
   });
 }
 
+/// An element of a linear with its residual, or its gate.
+static Value join(LinearOp op, Value y, ValueRange at, Loops &loops) {
+  if (!op.getResidual())
+    return y;
+  Value other = loops.load(op.getResidual(), at);
+  return op.getGates() ? loops.mul(y, other) : loops.add(other, y);
+}
+
+static void joinRow(LinearOp op, Value row, ValueRange at, Loops &loops) {
+  loops.loop(loops.lastSize(row), [&](Value d) {
+    SmallVector<Value> place = append(at, d);
+    loops.store(join(op, loops.load(row, place), place, loops), row, place);
+  });
+}
+static void joinRow(FfnOp op, Value row, ValueRange at, Loops &loops) {
+  addRow(op.getResidual(), row, row, at, loops);
+}
+
 /// Residual and norm, in place, and what becomes of the row beside f32.
 template <typename Op>
 static void finishRow(Op op, ValueRange at, Loops &loops) {
   Value row = op.getDestinations().front();
   if (op.getResidual())
-    addRow(op.getResidual(), row, row, at, loops);
+    joinRow(op, row, at, loops);
   if (op.getNorm())
     normalizeRow({*op.getNorm(), op.getGamma(), op.getBeta(), *op.getEpsilon()},
                  row, row, at, loops);
@@ -198,10 +216,9 @@ static void lowerToLoops(LinearOp op, Loops loops) {
       if (rows.empty())
         continue;
       loops.loop(loops.lastSize(result), [&](Value d) {
-        Value y = loops.load(result, d);
-        if (op.getResidual())
-          y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
-        loops.store(shorten(op, y, loops), destination, append(at, d));
+        SmallVector<Value> place = append(at, d);
+        Value y = join(op, loops.load(result, d), place, loops);
+        loops.store(shorten(op, y, loops), destination, place);
       });
     }
     if (rows.empty() && !op.getSplit())

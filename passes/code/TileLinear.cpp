@@ -213,6 +213,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.inputScales = scales;
           part.shift = op.getShiftAttr();
           part.residual = residual;
+          part.gates = op.getGates();
           part.activation = op.getActivationAttr();
           part.multiplier = op.getMultiplier();
           part.isFetched = isFetched(op.getInput(), work.weightBytes, loops);

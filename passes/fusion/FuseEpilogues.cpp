@@ -2,7 +2,7 @@
 //
 // From each linear the pass walks down its only reader, as long as that is what
 // a linear can do to a row while it still has it: an activation, the addition
-// of a residual, a norm, in this order.
+// of a residual or the product with a gate, a norm, in this order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +33,8 @@ public:
   void fuse();
 
 private:
+  /// Whether another row is added, or multiplied.
+  bool hasOther() const { return add || multiply; }
   /// Takes the reader of the row in, if it can be; otherwise says why not.
   bool take(Operation *reader);
   void decline(Operation *reader, const Twine &reason);
@@ -42,19 +44,20 @@ private:
   LinearOp linear;
   ActivationOp activation;
   AddOp add;
+  MultiplyOp multiply;
   NormOp norm;
 };
 } // namespace
 
 static bool isCandidate(Operation *op) {
-  return isa<ActivationOp, AddOp, NormOp>(op) &&
+  return isa<ActivationOp, AddOp, MultiplyOp, NormOp>(op) &&
          !cast<DestinationOpInterface>(op).hasDestinations();
 }
 
 static StringRef kindOf(Operation *op) {
   if (auto activation = dyn_cast<ActivationOp>(op))
     return stringifyActivationKind(activation.getKind());
-  return isa<AddOp>(op) ? "residual" : "norm";
+  return isa<AddOp>(op) ? "residual" : isa<MultiplyOp>(op) ? "gate" : "norm";
 }
 
 void Epilogue::decline(Operation *reader, const Twine &reason) {
@@ -68,12 +71,16 @@ void Epilogue::decline(Operation *reader, const Twine &reason) {
 bool Epilogue::take(Operation *reader) {
   Value row = parts.back()->getResult(0);
   if (auto op = dyn_cast<ActivationOp>(reader);
-      op && !activation && !add && !norm) {
+      op && !activation && !hasOther() && !norm) {
     activation = op;
     deeds.push_back(("applies " + kindOf(op)).str());
-  } else if (auto op = dyn_cast<AddOp>(reader); op && !add && !norm) {
+  } else if (auto op = dyn_cast<AddOp>(reader); op && !hasOther() && !norm) {
     add = op;
     deeds.push_back("adds its residual");
+  } else if (auto op = dyn_cast<MultiplyOp>(reader);
+             op && !hasOther() && !norm && op.getLhs() != op.getRhs()) {
+    multiply = op;
+    deeds.push_back("multiplies its gate");
   } else if (auto op = dyn_cast<NormOp>(reader);
              op && !norm && !op.getResidual() && op.getInput() == row) {
     norm = op;
@@ -81,8 +88,8 @@ bool Epilogue::take(Operation *reader) {
   } else {
     decline(
         reader,
-        "a linear applies an activation, a residual and a norm, in this order "
-        "and each at most once");
+        "a linear applies an activation, a residual or a gate and a norm, in "
+        "this order and each at most once");
     return false;
   }
   parts.push_back(reader);
@@ -114,9 +121,10 @@ void Epilogue::fuse() {
   // Everything that any of the parts reads is there by now.
   OpBuilder builder(last);
   Value residual;
-  if (add) {
+  if (hasOther()) {
     Value row = parts[activation ? 1 : 0]->getResult(0);
-    residual = add.getLhs() == row ? add.getRhs() : add.getLhs();
+    Operation *join = add ? add.getOperation() : multiply.getOperation();
+    residual = join->getOperand(join->getOperand(0) == row ? 1 : 0);
   }
   auto fused = cast<LinearOp>(builder.clone(*linear));
   fused->setLoc(fuseLocations(parts));
@@ -124,6 +132,7 @@ void Epilogue::fuse() {
     fused.setActivation(activation.getKind());
   if (residual)
     fused.getResidualMutable().assign(residual);
+  fused.setGates(bool(multiply));
   if (norm) {
     fused.setNorm(norm.getKind());
     fused.setEpsilon(norm.getEpsilon());
@@ -140,7 +149,7 @@ void Epilogue::fuse() {
 /// Says why an activation or a norm stays an op if there is no linear that
 /// could take it in. What a norm and a sum become is up to fuse-add-norm.
 static void reportWithoutLinear(Operation *op) {
-  if (!isCandidate(op) || isa<AddOp>(op))
+  if (!isCandidate(op) || isa<AddOp, MultiplyOp>(op))
     return;
   Operation *source = op->getOperand(0).getDefiningOp();
   if (source &&

@@ -12,6 +12,7 @@
 #include "runtime/api/TokenStream.h"
 #include "runtime/lines/SentenceLines.h"
 #include "runtime/lines/Translation.h"
+#include "runtime/tokenizer/Tokenizer.h"
 
 #include <algorithm>
 #include <limits>
@@ -210,8 +211,12 @@ static Status translate(heddle_session &session, LineRunOptions options,
   Result<SearchOptions> search = searchFor(session, tokens);
   if (!search.ok())
     return search.status();
+  const Tokenizer *tokenizer = session.model->tokenizer();
+  auto isByte = [&](int32_t id) {
+    return tokenizer && byteOfPiece(tokenizer->nameOf(id)) >= 0;
+  };
   TokenStream stream([&](const TokenIds &ids) { return tokens.text(ids); },
-                     session.model->manifest().tokenizer.cleansUp,
+                     isByte, session.model->manifest().tokenizer.cleansUp,
                      session.onToken, session.onTokenContext,
                      session.cancelled);
   if (session.onToken)

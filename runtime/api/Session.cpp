@@ -91,6 +91,10 @@ static Status checkTextTasks(const Model &model, const Settings &settings) {
                            manifest.describeTasks());
   if (Status status = checkStride(model, settings); !status.ok())
     return status;
+  if (settings.values().split && manifest.promptsTarget)
+    return Status::error(settings.nameOf("split"),
+                         " joins translations of sentences, but '",
+                         model.artifact().path(), "' continues texts");
   return manifest.embed ? checkEmbedOptions(model, settings.values().embed,
                                             settings.nameOf(""))
                         : Status::success();

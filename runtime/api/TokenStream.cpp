@@ -4,7 +4,8 @@
 // without half a character at its end and without what cleaning may take back.
 // The last token tells all the rest, from the whole text. forgetTokens() bounds
 // the time: it drops old tokens only if the latest ones alone read as the end
-// of the text, and otherwise waits for twice as many.
+// of the text, and otherwise, or within a run of bytes, waits for twice as
+// many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,12 +71,18 @@ size_t TokenStream::certain(const Told &told, std::string_view text) const {
     --same;
   if (takesSpacesBack)
     same = std::min(same, beginOfUnsettled(text));
+  if (told.run)
+    same = std::min(same, *told.run);
   return std::max(same, told.size);
 }
 
 /// Keeps the latest tokens if they read as the end of what all do. What
 /// follows them reads the same then: neither is at its beginning.
 void TokenStream::forgetTokens(Told &told) const {
+  if (told.run) {
+    told.most *= 2;
+    return;
+  }
   TokenIds latest(told.tokens.end() - kTokens, told.tokens.end());
   std::string text = textOf(latest);
   size_t same = size_t(
@@ -111,6 +118,10 @@ std::string TokenStream::tell(Told &told, const TokenIds &before, int32_t token,
     return text.substr(std::min(told.all, text.size()));
   }
   told.tokens.push_back(token);
+  if (!isByte(token))
+    told.run.reset();
+  else if (!told.run)
+    told.run = told.text.size();
   std::string text = textOf(told.tokens);
   size_t begin = std::min(told.size, text.size()), end = certain(told, text);
   std::string added = text.substr(begin, end - begin);

@@ -2,8 +2,9 @@
 //
 // Tells a callback of each token and of the text that is certain with it. What
 // ends a text may still change: bytes of half a character, a space in front of
-// punctuation that is taken back. So text is told once the next token has left
-// it as it was, and nothing that follows can.
+// punctuation that is taken back, pieces that spell bytes, of which none is a
+// character if one of a run is not. So text is told once the next token has
+// left it as it was, and nothing that follows can.
 //
 // Tokens become text together: what a piece reads as depends on those before
 // it. How far back is a matter of some pieces, so that of a long text the
@@ -23,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,15 +35,18 @@ class TokenStream {
 public:
   /// The text of target tokens. Any number of threads call it.
   using TextOf = std::function<std::string(const TokenIds &)>;
+  /// Whether a token's piece spells a byte (byteOfPiece).
+  using IsByte = std::function<bool(int32_t)>;
 
   /// A callback that wants no more raises `cancelled`; once that is raised, by
   /// whomever, it is called no more. `takesSpacesBack` says that texts have
   /// been cleaned up (Tokenizer.h).
-  TokenStream(TextOf textOf, bool takesSpacesBack,
+  TokenStream(TextOf textOf, IsByte isByte, bool takesSpacesBack,
               heddle_token_callback callback, void *context,
               std::atomic<bool> &cancelled)
-      : textOf(std::move(textOf)), takesSpacesBack(takesSpacesBack),
-        callback(callback), context(context), cancelled(cancelled) {}
+      : textOf(std::move(textOf)), isByte(std::move(isByte)),
+        takesSpacesBack(takesSpacesBack), callback(callback), context(context),
+        cancelled(cancelled) {}
 
   /// The token of an input that comes behind `before`; a last one of -1 is
   /// none, as heddle.h says. Those of an input come in order, and no two of
@@ -62,6 +67,9 @@ private:
     size_t all = 0;
     /// From so many tokens on fewer of them may do.
     size_t most = 2 * kTokens;
+    /// Of pieces that spell bytes and end the tokens: the size of the text in
+    /// front of them.
+    std::optional<size_t> run;
   };
   std::string tell(Told &told, const TokenIds &before, int32_t token,
                    bool isLast) const;
@@ -69,6 +77,7 @@ private:
   void forgetTokens(Told &told) const;
 
   const TextOf textOf;
+  const IsByte isByte;
   const bool takesSpacesBack;
   const heddle_token_callback callback;
   void *const context;

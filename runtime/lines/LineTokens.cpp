@@ -59,7 +59,15 @@ Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
     return parseIds(line.text);
   if (Status status = checkTokenizer(); !status.ok())
     return status;
-  return model.tokenizer()->encode(line.text, languages.source);
+  Result<TokenIds> source =
+      model.tokenizer()->encode(line.text, languages.source);
+  if (!source.ok() || !source->empty() || !model.manifest().promptsTarget)
+    return source;
+  // An empty prompt is what its tokenizer puts around a text, if anything.
+  bool isCut = false;
+  Result<TextEncoding> around = model.tokenizer()->encodeBeginning(
+      line.text, /*most=*/{}, /*tracks=*/false, isCut);
+  return around.ok() ? Result(std::move(around->ids)) : around.status();
 }
 
 /// The most tokens of a source.

@@ -25,9 +25,9 @@ namespace {
 /// Lines whose targets are said to some part.
 class TextJob : public LineJob {
 public:
-  TextJob(const LineTokens &tokens, const LineSource &source, TargetPart part,
-          OnError onError)
-      : tokens(tokens), source(source), part(part),
+  TextJob(const Model &model, const LineTokens &tokens,
+          const LineSource &source, TargetPart part, OnError onError)
+      : model(model), source(source), tokens(tokens), part(part),
         crops(onError == OnError::Crop) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
@@ -41,14 +41,31 @@ public:
     Result<TokenIds> target = tokens.target(line.target, part);
     if (!target.ok())
       return Status::error(source.nameOfTarget(number), " ", target.message());
+    if (Status status = checkBehindPrompt(*ids, *target); !status.ok())
+      return Status::error(source.nameOfTarget(number), " ", status.message());
     if (!cut.empty())
       cut = source.nameOf(number) + " " + cut;
     return Sentence{std::move(*ids), std::move(*target), std::move(cut)};
   }
 
-private:
-  const LineTokens &tokens;
+protected:
+  const Model &model;
   const LineSource &source;
+
+private:
+  /// Whether a prompt leaves room for what a target begins with.
+  Status checkBehindPrompt(const TokenIds &prompt,
+                           const TokenIds &target) const {
+    std::optional<int64_t> positions = model.manifest().generation.maxTarget;
+    if (!model.manifest().promptsTarget || part != TargetPart::Beginning ||
+        !positions || prompt.size() + target.size() <= size_t(*positions))
+      return Status::success();
+    return Status::error("has ", target.size(), " tokens behind a prompt of ",
+                         prompt.size(), ", but the model has positions for ",
+                         *positions);
+  }
+
+  const LineTokens &tokens;
   TargetPart part;
   bool crops;
 };
@@ -57,9 +74,9 @@ class TranslationJob : public TextJob {
 public:
   TranslationJob(const Model &model, const TranslationOptions &translation,
                  const LineSource &source, OnError onError)
-      : TextJob(translation.tokens, source, TargetPart::Beginning, onError),
-        model(model), source(source), search(translation.search),
-        format(translation.format) {}
+      : TextJob(model, translation.tokens, source, TargetPart::Beginning,
+                onError),
+        search(translation.search), format(translation.format) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     size_t lists = search.allowed.size();
@@ -98,8 +115,6 @@ public:
   bool mayAnswerAgain() const override { return !hasShown; }
 
 private:
-  const Model &model;
-  const LineSource &source;
   const SearchOptions &search;
   const HypothesesFormat &format;
   /// Somebody has had a token.
@@ -111,8 +126,8 @@ public:
   ScoreJob(const Model &model, const LineTokens &tokens,
            const LineSource &source, OnError onError,
            const ScoresFormat &format)
-      : TextJob(tokens, source, TargetPart::Whole, onError), model(model),
-        source(source), start(tokens.generation().start), format(format) {}
+      : TextJob(model, tokens, source, TargetPart::Whole, onError),
+        start(tokens.generation().start), format(format) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     Result<Sentence> sentence = TextJob::encode(number, line);
@@ -139,8 +154,6 @@ public:
   }
 
 private:
-  const Model &model;
-  const LineSource &source;
   std::optional<int32_t> start;
   const ScoresFormat &format;
 };

@@ -194,6 +194,10 @@ int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,
       limit = std::min(limit, *generation.maxLength);
     if (!generation.lengthFactor && !generation.maxLength)
       limit = generation.maxTarget.value_or(kDefaultMaxLength);
+    // What is before it takes as many positions, and one of them says the first
+    // token.
+    if (generation.maxWhole)
+      limit = std::min(limit, *generation.maxWhole - prefix - 1);
   }
   if (generation.maxTarget)
     limit = std::min(limit, *generation.maxTarget - prefix);

@@ -12,6 +12,19 @@
 
 using namespace heddle;
 
+int heddle::byteOfPiece(std::string_view piece) {
+  if (piece.size() != 6 || piece.substr(0, 3) != "<0x" || piece[5] != '>')
+    return -1;
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+  };
+  int high = digit(piece[3]), low = digit(piece[4]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
 Result<PieceTexts> PieceTexts::parse(std::string_view table) {
   PieceTexts texts;
   TableReader reader(table);

@@ -35,6 +35,10 @@ private:
   std::string_view bytes;
 };
 
+/// The byte that a piece spells, as "<0x0A>", or -1. Such pieces become text
+/// together, as many as follow one another.
+int byteOfPiece(std::string_view piece);
+
 struct TokenNames {
   PieceTexts pieces;
   std::map<int32_t, std::string_view> added;

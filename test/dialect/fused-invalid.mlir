@@ -9,6 +9,14 @@ func.func @linear_c4(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
 
 // -----
 
+func.func @linear_c4_without_gate(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
+  // expected-error @below {{gates, and expects a gate}}
+  %y = transformer.linear %x, %w {gates} : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
 func.func @linear_c5_gamma(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<8xf32>) {
   // expected-error @below {{gamma has type 'tensor<8xf32>', expected 4 values}}
   %y = transformer.linear %x, %w norm(rms, %g, 1.0) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<8xf32>) -> tensor<?x4xf32>

@@ -10,6 +10,8 @@ func.func @linears(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>, %b: tensor<4xf32>
   %a = transformer.linear %x, %w, %b activation(relu) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}} residual(%{{.*}}) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>)
   %c = transformer.linear %x, %w residual(%r) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  // CHECK: transformer.linear %{{.*}}, %{{.*}} activation(silu) gate(%{{.*}}) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>)
+  %u = transformer.linear %x, %w activation(silu) gate(%r) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}} norm(rms, %{{.*}}, 5.000000e-01) :
   %d = transformer.linear %x, %w norm(rms, %g, 0.5) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}}, %{{.*}} activation(gelu_tanh) residual(%{{.*}}) norm(layer, %{{.*}}, %{{.*}}, 9.99999997E-7) into %{{.*}} :

@@ -7,8 +7,8 @@ func.func @tiles(%x: memref<?x8xf32>, %w: memref<2x8x32xf32>, %b: memref<33xf32>
   // CHECK-SAME: (memref<?x8xf32>, memref<2x8x32xf32>, memref<33xf32>, memref<?x33xf32>, index, index) -> ()
   transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 6 columns 16
     : (memref<?x8xf32>, memref<2x8x32xf32>, memref<33xf32>, memref<?x33xf32>, index, index) -> ()
-  // CHECK: transformer.linear.tile %arg0, %arg1 activation gelu residual(%arg3) into %arg3 at[%arg4, %arg5] next %arg5 fetched %arg4 rows 1 columns 64 partial
-  transformer.linear.tile %x, %w activation gelu residual(%y) into %y at [%row, %column] next %column fetched %row rows 1 columns 64 partial
+  // CHECK: transformer.linear.tile %arg0, %arg1 activation gelu residual(%arg3) gates into %arg3 at[%arg4, %arg5] next %arg5 fetched %arg4 rows 1 columns 64 partial
+  transformer.linear.tile %x, %w activation gelu residual(%y) gates into %y at [%row, %column] next %column fetched %row rows 1 columns 64 partial
     : (memref<?x8xf32>, memref<2x8x32xf32>, memref<?x33xf32>, memref<?x33xf32>, index, index, index, index) -> ()
   return
 }
@@ -27,8 +27,8 @@ func.func @sums(%x: memref<?x8xf32>, %w: memref<2x8x32xf32>, %b: memref<33xf32>,
   // CHECK: transformer.linear.sums %arg0, %arg1 into %arg3 at[%arg5, %arg6] ahead from %arg5 inputs 2 rows 3 columns 64
   transformer.linear.sums %x, %w into %sums at [%row, %column] ahead from %row inputs 2 rows 3 columns 64
     : (memref<?x8xf32>, memref<2x8x32xf32>, memref<3x64xf32>, index, index, index) -> ()
-  // CHECK: transformer.linear.finish %arg3, %arg2 activation gelu residual(%arg4) into %arg4 at[%arg5, %arg6] rows %arg7 columns 64 partial
-  transformer.linear.finish %sums, %b activation gelu residual(%y) into %y at [%row, %column] rows %rows columns 64 partial
+  // CHECK: transformer.linear.finish %arg3, %arg2 activation gelu residual(%arg4) gates into %arg4 at[%arg5, %arg6] rows %arg7 columns 64 partial
+  transformer.linear.finish %sums, %b activation gelu residual(%y) gates into %y at [%row, %column] rows %rows columns 64 partial
     : (memref<3x64xf32>, memref<33xf32>, memref<?x33xf32>, memref<?x33xf32>, index, index, index) -> ()
   return
 }

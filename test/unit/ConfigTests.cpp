@@ -370,8 +370,8 @@ TEST(HuggingFaceGeneration, LengthsCountPrompts) {
             "{eos = array<i32: 2>, max_target = 64 : i32, pad = 2 : i32}");
   EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": [2, 3], "max_length": 40,
               "min_length": 4, "decoder_start_token_id": 5)"),
-            "{eos = array<i32: 2, 3>, max_target = 39 : i32, "
-            "min_length = 4 : i32, pad = 2 : i32}");
+            "{eos = array<i32: 2, 3>, max_target = 64 : i32, max_whole = 40 : "
+            "i32, min_length = 4 : i32, pad = 2 : i32}");
   EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "max_length": 400)"),
             "{eos = array<i32: 2>, max_target = 64 : i32, pad = 2 : i32}");
   // Both are counts of new tokens.

@@ -40,7 +40,8 @@ protected:
       return 0;
     };
     TokenStream stream([&](const TokenIds &ids) { return textOf(ids); },
-                       /*takesSpacesBack=*/false, hear, &told, cancelled);
+                       [](int32_t) { return false; }, /*takesSpacesBack=*/false,
+                       hear, &told, cancelled);
     TokenIds before;
     for (size_t i = 0; i < ids.size(); ++i) {
       stream.add(0, before, ids[i], i + 1 == ids.size());

@@ -45,7 +45,7 @@ static std::vector<Flag> getOwnFlags() {
       {"--plain", "", kTextGroup,
        "print of vectors the numbers alone, and of labels the best one of "
        "each place, with its score if it is a text's"},
-      {"--byte-offsets", "", kLabelGroup,
+      {"--in-bytes", "", kLabelGroup,
        "print where tokens, spans and answers stand in bytes of UTF-8, not in "
        "characters"},
       {"--pairs", "", kLabelGroup,
@@ -120,7 +120,7 @@ ToolPage heddle::getRunPage(const std::string &program) {
   page.summary = "run a compiled transformer";
   page.usage = use + " [TEXT...] [options]";
   page.description =
-      "Translates each TEXT, or each line of standard input, "
+      "Translates each TEXT, or each line of standard input, or continues it, "
       "with the model " +
       std::string(program.empty() ? "that heddle-compile wrote to FILE"
                                   : "in this file") +

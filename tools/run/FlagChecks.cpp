@@ -221,7 +221,7 @@ Status FlagChecks::checkJobs() const {
     return Status::error("--plain is for vectors that are printed, but "
                          "--output writes a file");
   if (options.plain && options.byteOffsets)
-    return Status::error("--byte-offsets is for places of labels, which "
+    return Status::error("--in-bytes is for places of labels, which "
                          "--plain leaves out");
   if (!options.output.empty() && given.has("--task") && options.task != "embed")
     return Status::error("--output writes vectors, but --task is ",
@@ -241,10 +241,9 @@ Status FlagChecks::checkJobs() const {
     if (!options.output.empty())
       return Status::error("--output is for vectors of texts, but ", flag,
                            " asks for something else");
-    for (auto [own, isThere] :
-         {std::pair("--plain", options.plain),
-          std::pair("--byte-offsets", options.byteOffsets),
-          std::pair("--task", given.has("--task"))})
+    for (auto [own, isThere] : {std::pair("--plain", options.plain),
+                                std::pair("--in-bytes", options.byteOffsets),
+                                std::pair("--task", given.has("--task"))})
       if (isThere)
         return Status::error(own, " is for what is said of texts, but ", flag,
                              " asks for something else");

@@ -21,7 +21,7 @@ namespace heddle {
 ///   fill      {"masks": [{"token": 3, "start": 9, "end": 15,
 ///             "fills": [{"text": "paris", "id": 3000, "score": 0.4}, ...]},
 ///             ...]}
-/// Places are in characters, or in bytes if --byte-offsets asks for them.
+/// Places are in characters, or in bytes if --in-bytes asks for them.
 /// Tags have "scores", too, and answers "answers", if --top asks for several.
 /// Of a text without an answer the latter is null. Plain lines are the best
 /// label of each place, with spaces between them; that of a text has its score

@@ -189,7 +189,7 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
          "labels and answers"},
         {vectors, "embed", "vectors"},
         {options.aggregates ? "--aggregate" : "", "tag", "labels of tokens"},
-        {options.byteOffsets && !hasPlaces(task) ? "--byte-offsets" : "", "",
+        {options.byteOffsets && !hasPlaces(task) ? "--in-bytes" : "", "",
          "places of labels and answers"}})
     if (!flag.empty() && task != isFor)
       return Status::error(

@@ -74,9 +74,9 @@ static std::optional<std::string> *findText(RunOptions &options,
 /// A flag of the tool without a value.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--byte-offsets", &options.byteOffsets},
       {"--help", &options.help},
       {"-h", &options.help},
+      {"--in-bytes", &options.byteOffsets},
       {"--info", &options.info},
       {"--license", &options.license},
       {"--pairs", &options.pairs},

@@ -17,8 +17,22 @@ namespace heddle {
 
 static constexpr StringLiteral kOutput = "lm_head.weight";
 
+/// A class with a head of another task has no logits of words.
+static void refuseOtherHeads(ConfigReader &config) {
+  const json::Value *value = config.readNonNull("architectures");
+  const json::Array *classes = value ? value->getAsArray() : nullptr;
+  for (const json::Value &each : classes ? *classes : json::Array()) {
+    StringRef name = each.getAsString().value_or("");
+    for (StringRef task :
+         {"SequenceClassification", "TokenClassification", "QuestionAnswering"})
+      if (name.ends_with(("For" + task).str()))
+        config.fail("architectures", "classes of causal language models");
+  }
+}
+
 Error DecoderImport::readConfig() {
   ConfigReader &config = folder.config;
+  refuseOtherHeads(config);
   isTied = config.truth("tie_word_embeddings", family.isTied);
   deviation = folder.options.randomSeed
                   ? config.number("initializer_range", 0.02, 1e-9, 1e9)

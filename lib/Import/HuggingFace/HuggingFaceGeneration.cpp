@@ -2,8 +2,8 @@
 //
 // In transformers a sequence begins with the start token, or with a prompt, and
 // lengths count it; in the manifest the maximum counts generated tokens, the
-// minimum counts as in transformers. So a maximum that counts prompts is that
-// of positions.
+// minimum counts as in transformers. A maximum that counts prompts has a key of
+// its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -227,13 +227,14 @@ static void readLengths(ConfigReader &config, const GeneratingNetwork &network,
   LongestSequence longest = readMaxLength(config);
   std::optional<int64_t> most = longest.generated;
   // transformers' tables of positions end there, also those of formulas.
-  int64_t positions = network.positions;
-  // The last token is not fed.
-  if (longest.whole && network.continuesTexts)
-    positions = std::min(positions, *longest.whole - 1);
-  else if (longest.whole)
+  settings.set(setting::maxTarget.key,
+               builder.getI32IntegerAttr(network.positions));
+  // The last token takes no position.
+  if (longest.whole && !network.continuesTexts)
     most = *longest.whole - 1;
-  settings.set(setting::maxTarget.key, builder.getI32IntegerAttr(positions));
+  else if (longest.whole && *longest.whole <= network.positions)
+    settings.set(setting::maxWhole.key,
+                 builder.getI32IntegerAttr(*longest.whole));
   if (!most)
     return;
   settings.set(setting::maxLength.key, builder.getI32IntegerAttr(*most));

@@ -51,6 +51,9 @@ static SmallVector<double, 4> readScaling(ConfigReader &config,
   auto type = scaling.getString("type");
   if (!type)
     type = scaling.getString("rope_type");
+  if (type == "dynamic")
+    config.warn(kField, "which scales behind the positions that the model has, "
+                        "where its texts end");
   if (type == "default" || type == "dynamic")
     return {};
   if (type == "linear")

@@ -58,8 +58,10 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     y = element.isBF16() && !residual
             ? emitShortActivation(*activation, y, math)
             : emitActivation(*activation, y, math);
-  if (residual)
-    y = loops.add(load(residual, {row, column}), y);
+  if (residual) {
+    Value other = load(residual, {row, column});
+    y = gates ? loops.mul(y, other) : loops.add(other, y);
+  }
   if (multiplier) {
     Value factor = loops.load(multiplier, loops.index(0));
     y = loops.mul(y, loops.broadcast(factor, lanes));

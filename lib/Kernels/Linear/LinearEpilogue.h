@@ -8,16 +8,18 @@
 
 namespace heddle {
 
-/// y = residual + activation(sum + bias), a vector of f32 at a time. The same
-/// ops on the same values wherever the sums come from: registers or scratch.
-/// Sums of integers become f32 first, and a result may become integers or short
-/// floats, as LinearOp says.
+/// y = residual + activation(sum + bias), or the product with a gate, a vector
+/// of f32 at a time. The same ops on the same values wherever the sums come
+/// from: registers or scratch. Sums of integers become f32 first, and a result
+/// may become integers or short floats, as LinearOp says.
 struct LinearEpilogue {
   /// Null if there is none.
   mlir::Value inputScales, weightScales, bias, residual, multiplier;
   std::optional<ActivationKind> activation;
   /// [rows, columns].
   mlir::Value destination;
+  /// Whether the residual is multiplied.
+  bool gates = false;
   /// Whether vectors may reach behind the last column: no memory is touched
   /// there.
   bool isPartial = false;
@@ -37,6 +39,7 @@ template <typename Op> LinearEpilogue epilogueOf(Op op) {
   epilogue.multiplier = op.getMultiplier();
   epilogue.activation = op.getActivation();
   epilogue.destination = op.getDestination();
+  epilogue.gates = op.getGates();
   epilogue.isPartial = op.getPartial();
   return epilogue;
 }

@@ -69,20 +69,6 @@ static std::string replaced(const std::string &text, const TextPattern &pattern,
   }
 }
 
-/// The byte that a piece spells, as "<0x0A>", or -1.
-static int byteOf(std::string_view text) {
-  if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>')
-    return -1;
-  auto digit = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-  };
-  int high = digit(text[3]), low = digit(text[4]);
-  return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
 /// A run of bytes that is no UTF-8 becomes one U+FFFD a byte.
 static Texts spellBytes(Texts texts) {
   Texts made;
@@ -95,7 +81,7 @@ static Texts spellBytes(Texts texts) {
     bytes.clear();
   };
   for (std::string &text : texts) {
-    int byte = byteOf(text);
+    int byte = byteOfPiece(text);
     if (byte >= 0) {
       bytes += char(byte);
       continue;

@@ -13,12 +13,14 @@ struct Linear {
   int64_t depth, columns;
   bool hasBias = false;
   std::string activation = "";
-  bool hasResidual = false, hasNorm = false;
+  /// What is added or multiplied behind it: "residual", "gate" or nothing.
+  std::string other = "";
+  bool hasNorm = false;
 
   std::string name() const {
     return "linear" + std::to_string(depth) + "x" + std::to_string(columns) +
-           (hasBias ? "_bias" : "") + (hasNorm ? "_norm" : "") +
-           (hasResidual ? "_residual" : "") + activation;
+           (hasBias ? "_bias" : "") + (hasNorm ? "_norm" : "") + other +
+           activation;
   }
 };
 constexpr double kEpsilon = 1e-5;
@@ -34,8 +36,10 @@ static std::vector<Linear> linears() {
   for (int64_t columns : {40, 64}) {
     for (const char *activation : {"relu", "gelu", "silu"})
       result.push_back({16, columns, true, activation});
-    result.push_back({16, columns, false, "", true});
-    result.push_back({16, columns, true, "tanh", true, true});
+    result.push_back({16, columns, false, "", "residual"});
+    result.push_back({16, columns, true, "tanh", "residual", true});
+    result.push_back({16, columns, true, "silu", "gate"});
+    result.push_back({16, columns, false, "", "gate", true});
   }
   return result;
 }
@@ -68,8 +72,8 @@ static std::string moduleOf(const Linear &linear) {
   }
   if (!linear.activation.empty())
     epilogue += " activation(" + linear.activation + ")";
-  if (linear.hasResidual) {
-    epilogue += " residual(%r)";
+  if (!linear.other.empty()) {
+    epilogue += " " + linear.other + "(%r)";
     types += ", " + y;
   }
   if (linear.hasNorm) {
@@ -78,14 +82,14 @@ static std::string moduleOf(const Linear &linear) {
     epilogue += " norm(layer, %gamma, %beta, 1.0e-5)";
     types += ", " + vector + ", " + vector;
   }
-  std::string residual =
-      linear.hasResidual
-          ? ", %r: " + y +
-                " {transformer.name = \"r\", transformer.dims = [\"rows\"]}"
-          : "";
+  std::string other =
+      linear.other.empty()
+          ? ""
+          : ", %r: " + y +
+                " {transformer.name = \"r\", transformer.dims = [\"rows\"]}";
   return parameters + "func.func @" + name + "(%x: " + x +
-         " {transformer.name = \"x\", transformer.dims = [\"rows\"]}" +
-         residual + ") -> (" + y + " {transformer.name = \"y\"}) {\n" + body +
+         " {transformer.name = \"x\", transformer.dims = [\"rows\"]}" + other +
+         ") -> (" + y + " {transformer.name = \"y\"}) {\n" + body +
          "  %y = transformer.linear " + operands + epilogue + " : (" + types +
          ") -> " + y + "\n  return %y : " + y + "\n}\n";
 }
@@ -128,9 +132,9 @@ static std::vector<double> formula(const Linear &linear,
   std::vector<double> y = multiply({x.begin(), x.end()}, values("w"),
                                    linear.hasBias ? &bias : nullptr,
                                    linear.depth, linear.activation);
-  if (linear.hasResidual)
+  if (!linear.other.empty())
     for (size_t i = 0; i < y.size(); ++i)
-      y[i] += r[i];
+      y[i] = linear.other == "gate" ? y[i] * r[i] : y[i] + r[i];
   if (!linear.hasNorm)
     return y;
   for (size_t row = 0; row < y.size(); row += linear.columns) {
@@ -182,7 +186,7 @@ checkRows(const Linear &linear, int64_t rows, const Weights &weights,
   std::vector<float> x = randomValues(rows * linear.depth, 5);
   std::vector<float> r = randomValues(rows * linear.columns, 6);
   Values values = {{"x", x}};
-  if (linear.hasResidual)
+  if (!linear.other.empty())
     values["r"] = r;
   // 64 products below 1, a rounding error of 2^-24 of the sum so far each:
   // below 4e-6 for sums like these; a norm scales by less than 3.
@@ -202,8 +206,9 @@ TEST_P(LayerTest, Linear) {
 TEST_P(LayerTest, LinearOfManyRows) {
   // A GPU has other blocks for more than 64 rows, of 128 rows and columns.
   constexpr int64_t rows = 150;
-  std::vector<Linear> linears = {{37, 100, true, "gelu", true},
-                                 {16, 260, false, "", true},
+  std::vector<Linear> linears = {{37, 100, true, "gelu", "residual"},
+                                 {16, 260, false, "", "residual"},
+                                 {64, 128, false, "silu", "gate"},
                                  {64, 131, true}};
   Weights weights = weightsOf(linears);
   withCode(moduleOf(linears), weights, [&](const EntryRunner &code) {

@@ -20,6 +20,39 @@ func.func @whole_chain(%x: !x, %w: !w, %v: !v) -> !x {
   return %y : !x
 }
 
+// The gate of a gated ffn, which may be computed after the linear; the other linear
+// stays as it is.
+
+// REMARK: "up applies silu and multiplies its gate itself"
+// CHECK-LABEL: func.func @gated(
+// CHECK-NEXT: %[[G:.*]] = transformer.linear %arg0, %arg1 :
+// CHECK-NEXT: %[[Y:.*]] = transformer.linear %arg0, %arg1 activation(silu) gate(%[[G]])
+// CHECK-NEXT: return %[[Y]]
+func.func @gated(%x: !x, %w: !w) -> !x {
+  %u = transformer.linear %x, %w : (!x, !w) -> !x loc("up")
+  %a = transformer.activation silu %u : (!x) -> !x
+  %g = transformer.linear %x, %w : (!x, !w) -> !x loc("gate")
+  %y = transformer.multiply %a, %g : (!x, !x) -> !x
+  return %y : !x
+}
+
+// A row is no gate of itself, and has a gate or a residual.
+
+// REMARK: "the residual after wo stays an op of its own, since a linear applies an activation, a residual or a gate and a norm, in this order and each at most once"
+// CHECK-LABEL: func.func @gate_and_residual(
+// CHECK-NEXT: %[[Y:.*]] = transformer.linear %arg0, %arg1 gate(%arg0)
+// CHECK-NEXT: transformer.add %[[Y]], %arg0
+func.func @gate_and_residual(%x: !x, %w: !w) -> (!x, !x) {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x loc("wo")
+  %y = transformer.multiply %x, %l : (!x, !x) -> !x
+  %s = transformer.add %y, %x : (!x, !x) -> !x
+  // CHECK: %[[Z:.*]] = transformer.linear
+  // CHECK-NEXT: transformer.multiply %[[Z]], %[[Z]]
+  %m = transformer.linear %x, %w : (!x, !w) -> !x loc("squared")
+  %z = transformer.multiply %m, %m : (!x, !x) -> !x
+  return %s, %z : !x, !x
+}
+
 // The residual may be computed after the linear, on either side.
 
 // REMARK: "first adds its residual itself"
@@ -76,7 +109,7 @@ func.func @gate(%x: !x, %w: !w) -> (!x, !x) {
   return %l, %a : !x, !x
 }
 
-// REMARK: "the tanh after wo stays an op of its own, since a linear applies an activation, a residual and a norm, in this order and each at most once"
+// REMARK: "the tanh after wo stays an op of its own, since a linear applies an activation, a residual or a gate and a norm, in this order and each at most once"
 // REMARK: "wo adds its residual itself"
 // CHECK-LABEL: func.func @activation_behind_the_residual(
 // CHECK-NEXT: transformer.linear %arg0, %arg1 residual(%arg0)

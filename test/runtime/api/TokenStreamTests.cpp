@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/TokenStream.h"
+#include "runtime/tokenizer/TokenNames.h"
 
 #include "runtime/tokenizer/Utf8.h"
 
@@ -45,11 +46,28 @@ struct Streamed {
   std::vector<std::string> told = {};
   std::atomic<int64_t> tokensRead = 0;
 
+  bool isByte(int32_t id) const { return byteOfPiece(pieces[size_t(id)]) >= 0; }
+  /// Runs of pieces that spell bytes are characters, or nothing of them is.
   std::string textOf(const TokenIds &tokens) {
     tokensRead += int64_t(tokens.size());
-    std::string bytes;
-    for (int32_t token : tokens)
+    std::string bytes, run;
+    auto endRun = [&] {
+      std::string_view one = "\xEF\xBF\xBD";
+      for (size_t i = 0; i < run.size() && !isUtf8(run); ++i)
+        bytes += one;
+      bytes += isUtf8(run) ? run : "";
+      run.clear();
+    };
+    for (int32_t token : tokens) {
+      int byte = byteOfPiece(pieces[size_t(token)]);
+      if (byte >= 0) {
+        run += char(byte);
+        continue;
+      }
+      endRun();
       bytes += pieces[size_t(token)];
+    }
+    endRun();
     std::string text = read(bytes);
     return cleansUp ? cleanUp(text) : text;
   }
@@ -58,7 +76,8 @@ struct Streamed {
     std::atomic<bool> cancelled = false;
     told.clear();
     TokenStream stream([&](const TokenIds &ids) { return textOf(ids); },
-                       cleansUp, hear, this, cancelled);
+                       [&](int32_t id) { return isByte(id); }, cleansUp, hear,
+                       this, cancelled);
     TokenIds before(tokens.begin(), tokens.begin() + ptrdiff_t(given));
     for (size_t i = given; i < tokens.size(); ++i) {
       stream.add(/*input=*/7, before, tokens[i], i + 1 == tokens.size());
@@ -140,6 +159,24 @@ TEST(TokenStreamTest, characters_that_come_in_parts) {
       ASSERT_EQ(streamed.joined(), streamed.textOf(tokens));
     }
   }
+}
+
+TEST(TokenStreamTest, pieces_that_spell_bytes) {
+  std::mt19937 random(5);
+  Streamed streamed;
+  streamed.pieces = {"a",      " ",      "<0x42>", "<0x38>", "<0x82>",
+                     "<0xC3>", "<0xA9>", "<0x0A>", "<0xE3>", "<0x81>"};
+  for (int i = 0; i < 20000; ++i) {
+    TokenIds tokens;
+    // Some are longer than what is read again.
+    for (size_t left = 1 + random() % (i % 100 ? 12 : 300); left > 0; --left)
+      tokens.push_back(int32_t(i % 3 ? 2 + random() % 8 : random() % 10));
+    streamed.tell(tokens);
+    ASSERT_EQ(streamed.joined(), streamed.textOf(tokens));
+  }
+  // A run is told when it has ended.
+  streamed.tell({0, 2, 3, 0, 0});
+  EXPECT_EQ(streamed.told, (std::vector<std::string>{"", "a", "", "B8", "aa"}));
 }
 
 TEST(TokenStreamTest, long_texts_of_many_scripts) {
@@ -250,8 +287,8 @@ TEST(TokenStreamTest, nothing_follows_who_wants_no_more) {
     return int(++*static_cast<int *>(context) == 2);
   };
   TokenStream stream(
-      [](const TokenIds &ids) { return std::string(ids.size(), 'a'); }, false,
-      end, &calls, cancelled);
+      [](const TokenIds &ids) { return std::string(ids.size(), 'a'); },
+      [](int32_t) { return false; }, false, end, &calls, cancelled);
   for (int32_t i = 0; i < 5; ++i) {
     EXPECT_EQ(cancelled, i >= 2);
     stream.add(i % 2, {}, i, false);

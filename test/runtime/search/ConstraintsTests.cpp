@@ -157,6 +157,16 @@ TEST(LengthLimitTest, combines_its_bounds) {
   generation.maxLength = 7;
   EXPECT_EQ(limit(4, {}), 7);
   EXPECT_EQ(limit(4, 20), 20);
+  // A maximum that counts what is before it, which a caller replaces.
+  generation = endingWith(0);
+  generation.maxTarget = 64;
+  generation.maxWhole = 40;
+  EXPECT_EQ(limit(10, {}, 9), 30);
+  EXPECT_EQ(limit(10, 50, 9), 50);
+  EXPECT_EQ(limit(50, {}, 49), 1);
+  generation.maxLength = 7;
+  EXPECT_EQ(limit(10, {}, 9), 7);
+  EXPECT_EQ(limit(38, {}, 37), 2);
   generation = endingWith(0);
   generation.lengthFactor = 1e300;
   EXPECT_EQ(limit(4, {}), std::numeric_limits<int>::max());

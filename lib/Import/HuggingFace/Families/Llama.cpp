@@ -46,6 +46,7 @@ static LlamaConfig readLlamaConfig(ConfigReader &config) {
     config.fail("head_dim", "an even width of heads");
   llama.ffnWidth = config.size("intermediate_size", 11008, 1, kMaxWidth);
   llama.epsilon = float(config.number("rms_norm_eps", 1e-6, 0, 1));
+  config.require("partial_rotary_factor", {1.0});
   llama.rotary = readRotary(config, 10000, llama.headWidth / 2);
   llama.activation = readActivation(config, "hidden_act", "silu");
   llama.hasAttentionBias = config.truth("attention_bias", false);

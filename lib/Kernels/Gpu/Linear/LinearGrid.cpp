@@ -179,7 +179,8 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
   auto finish = [&](int64_t number, Value residual) {
     Value value = y[number];
     if (residual)
-      value = code.add(residual, value);
+      value =
+          op.getGates() ? code.mul(value, residual) : code.add(residual, value);
     if (op.getMultiplier())
       value = quantizeValue(value, op.getMultiplier(), code);
     else if (std::optional<Type> rounded = op.getRounds())

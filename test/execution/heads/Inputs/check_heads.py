@@ -71,7 +71,7 @@ def in_bytes(text, place):
 def compare_spans(command, texts, golden):
     lines, byte_lines = (
         run(*command, *flags, text="".join(text + "\n" for text in texts)).splitlines()
-        for flags in ([], ["--byte-offsets"])
+        for flags in ([], ["--in-bytes"])
     )
     largest = 0
     for text, line, bytes_line, expected in zip(
@@ -106,7 +106,7 @@ def compare_answers(name, artifact, questions, asked, lines):
     largest = 0
     found_lines, byte_lines = (
         run(*command, *flags, text=text).splitlines()
-        for flags in ([], ["--byte-offsets"])
+        for flags in ([], ["--in-bytes"])
     )
     for (_, text), line, bytes_line, expected in zip(
         questions, found_lines, byte_lines, lines, strict=True

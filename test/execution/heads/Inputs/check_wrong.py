@@ -125,14 +125,14 @@ RUNS = [
         "--aggregate is given, but 'artifact' embeds texts and answers questions",
     ),
     (
-        WHO + ["--byte-offsets", "--plain"],
+        WHO + ["--in-bytes", "--plain"],
         "a\n",
-        "--byte-offsets is for places of labels, which --plain leaves out",
+        "--in-bytes is for places of labels, which --plain leaves out",
     ),
     (
-        ["--byte-offsets", "--task", "embed"],
+        ["--in-bytes", "--task", "embed"],
         "a\n",
-        "--byte-offsets is for places of labels and answers, but 'artifact' is asked to"
+        "--in-bytes is for places of labels and answers, but 'artifact' is asked to"
         " embed texts",
     ),
     (["--ids"], "1 2 3\n", "--ids takes ids, but questions are asked of texts"),
