@@ -58,8 +58,8 @@ public:
   /// Begins it and returns its arguments.
   llvm::SmallVector<mlir::Value> beginFunction(const Function &description);
   /// Begins @decode, whose memory has this width: the ids of targets, the
-  /// memory and the lengths of sources give logits. Of a decoder alone, whose
-  /// ids are all it reads, the width is 0.
+  /// memory and the lengths of sources give logits. A decoder alone reads ids
+  /// only and has the width 0.
   llvm::SmallVector<mlir::Value> beginDecode(int64_t width, int64_t vocabulary);
   void endFunction(mlir::Value result);
 

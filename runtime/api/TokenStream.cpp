@@ -4,8 +4,8 @@
 // without half a character at its end and without what cleaning may take back.
 // The last token tells all the rest, from the whole text. forgetTokens() bounds
 // the time: it drops old tokens only if the latest ones alone read as the end
-// of the text, and otherwise, or within a run of bytes, waits for twice as
-// many.
+// of the text, and otherwise waits for twice as many; within a run of bytes it
+// waits for its end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,10 +79,8 @@ size_t TokenStream::certain(const Told &told, std::string_view text) const {
 /// Keeps the latest tokens if they read as the end of what all do. What
 /// follows them reads the same then: neither is at its beginning.
 void TokenStream::forgetTokens(Told &told) const {
-  if (told.run) {
-    told.most *= 2;
+  if (told.run)
     return;
-  }
   TokenIds latest(told.tokens.end() - kTokens, told.tokens.end());
   std::string text = textOf(latest);
   size_t same = size_t(

@@ -255,4 +255,46 @@ TEST(GenerationTable, CombinesAsTransformersDoes) {
   EXPECT_GT(rows, 8242u);
 }
 
+/// What settings of a language model are, as text, or the sentence.
+std::string settingsOfPrompted(const std::string &fields) {
+  mlir::MLIRContext context;
+  auto parsed = llvm::json::parse("{" + fields + "}");
+  EXPECT_TRUE(bool(parsed)) << fields;
+  ConfigReader config(Object{{"vocab_size", 9}}, "config.json");
+  ConfigReader file(*parsed->getAsObject(), "g");
+  GeneratingNetwork network{DefaultIds(), /*readsForceBos=*/false,
+                            /*sourceVocabulary=*/9, /*vocabulary=*/9,
+                            /*positions=*/64};
+  network.continuesTexts = true;
+  auto settings = readGeneration(config, &file, network, context);
+  if (!settings)
+    return llvm::toString(settings.takeError());
+  std::string text;
+  llvm::raw_string_ostream(text) << *settings;
+  return text;
+}
+
+/// Lengths of transformers count a prompt, and nothing stands in front of it;
+/// the last token takes no position.
+TEST(HuggingFaceGeneration, LengthsCountPrompts) {
+  EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "bos_token_id": 1)"),
+            "{eos = array<i32: 2>, max_target = 64 : i32, pad = 2 : i32}");
+  EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": [2, 3], "max_length": 40,
+              "min_length": 4, "decoder_start_token_id": 5)"),
+            "{eos = array<i32: 2, 3>, max_target = 64 : i32, max_whole = 40 : "
+            "i32, min_length = 4 : i32, pad = 2 : i32}");
+  EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "max_length": 400)"),
+            "{eos = array<i32: 2>, max_target = 64 : i32, pad = 2 : i32}");
+  // Both are counts of new tokens.
+  EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "max_length": 40,
+              "max_new_tokens": 7)"),
+            "{eos = array<i32: 2>, max_length = 7 : i32, "
+            "max_target = 64 : i32, pad = 2 : i32}");
+  EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "max_length": 20)"),
+            "{eos = array<i32: 2>, max_length = 20 : i32, "
+            "max_target = 64 : i32, pad = 2 : i32}");
+  EXPECT_EQ(settingsOfPrompted(R"("forced_bos_token_id": 2)"),
+            "'g' has 'forced_bos_token_id' with the value 2 (supported: null)");
+}
+
 } // namespace

@@ -8,6 +8,7 @@
 #include "FileBuilders.h"
 #include "SentencePieceSamples.h"
 #include "runtime/api/TokenStream.h"
+#include "runtime/tokenizer/TokenNames.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -39,9 +40,10 @@ protected:
       static_cast<std::string *>(context)->append(text, size);
       return 0;
     };
-    TokenStream stream([&](const TokenIds &ids) { return textOf(ids); },
-                       [](int32_t) { return false; }, /*takesSpacesBack=*/false,
-                       hear, &told, cancelled);
+    TokenStream stream(
+        [&](const TokenIds &ids) { return textOf(ids); },
+        [&](int32_t id) { return byteOfPiece(texts[size_t(id)]) >= 0; },
+        /*takesSpacesBack=*/false, hear, &told, cancelled);
     TokenIds before;
     for (size_t i = 0; i < ids.size(); ++i) {
       stream.add(0, before, ids[i], i + 1 == ids.size());

@@ -43,3 +43,12 @@ func.func private @packed(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memre
   transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<1x8x32xf32>, memref<?x16xf32>) -> ()
   return
 }
+
+// A gate is multiplied, which the call does not.
+
+// CHECK-LABEL: func.func private @gate(
+// CHECK: transformer.linear {{.*}} gate(
+func.func private @gate(%x: memref<?x8xf32>, %w: memref<8x16xf32>, %g: memref<?x16xf32>, %y: memref<?x16xf32>) {
+  transformer.linear %x, %w gate(%g) into %y : (memref<?x8xf32>, memref<8x16xf32>, memref<?x16xf32>, memref<?x16xf32>) -> ()
+  return
+}
