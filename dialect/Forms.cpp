@@ -25,6 +25,16 @@ RankedTensorType heddle::dropAxis(RankedTensorType type, int64_t axis) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
+StateType heddle::withRoomToExtend(StateType state) {
+  if (!state.maxSlots)
+    return state;
+  int64_t latest = *state.maxSlots - state.pinned;
+  state.pinned = llvm::alignTo(state.pinned, kQueryBlock);
+  state.maxSlots =
+      state.pinned + int64_t(llvm::alignTo(latest + kExtendRows, kQueryBlock));
+  return state;
+}
+
 SmallVector<Value> heddle::cloneForStep(Operation *op, OpBuilder &builder,
                                         StepContext &step) {
   auto incremental = cast<IncrementalOpInterface>(op);

@@ -33,6 +33,14 @@ struct StateType {
   int64_t pinned = 0;
 };
 
+/// The most rows of a call of the extend form.
+inline constexpr int64_t kExtendRows = 256;
+
+/// A cache that the extend form reads, too. All rows of a call are written
+/// before the first one is read, so a ring has slots for these as well; and no
+/// block of queries, nor a tile of keys, lies on both sides of its end.
+StateType withRoomToExtend(StateType state);
+
 /// What an op needs to build its step form.
 struct StepContext {
   /// From values of the full form, operands and values captured by regions
@@ -42,6 +50,7 @@ struct StepContext {
   /// One tensor a state type, in order: [caches, capacity, ...] if it has a
   /// capacity, otherwise [rows, ...].
   mlir::ValueRange states = {};
+  llvm::ArrayRef<StateType> stateTypes = {};
   /// i32 [rows]: the position of each row, and the sentence it belongs to.
   mlir::Value positions = {}, sentences = {};
   /// i32 [rows]: the cache that a row writes to. If there are caches.
@@ -49,6 +58,9 @@ struct StepContext {
   /// i32 [rows, positions]: the cache that holds each position of a row's past;
   /// null if that is the row's own.
   mlir::Value history = {};
+  /// i32 [blocks + 1]: the rows with which blocks of prompts begin, and behind
+  /// them the first generated row; null in a step of generated rows alone.
+  mlir::Value prefill = {};
 
   /// The step's value for a value of the full form; null for null.
   mlir::Value lookup(mlir::Value full) const {
@@ -65,6 +77,7 @@ struct ChunkContext {
   /// One tensor a state type, in order: [caches, capacity, ...] if it has a
   /// capacity, otherwise [batch, ...].
   mlir::ValueRange states;
+  llvm::ArrayRef<StateType> stateTypes;
   /// i32 [batch]: how many positions are those of the sentence, and its cache.
   mlir::Value lengths, caches;
 };

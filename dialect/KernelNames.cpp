@@ -63,6 +63,7 @@ std::string AttentionOp::describe() {
   std::string form = isRagged()     ? "_ragged"
                      : getStarts()  ? "_ragged_keys"
                      : !isStep()    ? ""
+                     : getPrefill() ? "_prefill"
                      : getShared()  ? "_shared"
                      : getHistory() ? "_history"
                                     : "_step";

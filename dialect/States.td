@@ -67,7 +67,7 @@ def CacheAppendOp : Transformer_StateOp<"cache.append",
     x [rows, d], positions [rows], caches [rows], cache [number of caches, slots,
     d] -> the cache. Without `in` row r has cache r. With `in` a row keeps its cache
     when rows before it end and other rows take their place: entries of a cache
-    never move. Each row of a call has a cache of its own.
+    never move. No two rows of a call write to one slot of a cache.
 
     With as many slots as positions it is the usual cache; with the reach of a
     window plus one it is a ring buffer. The first `pinned` positions have slots of

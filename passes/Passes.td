@@ -226,7 +226,7 @@ def SplitLinearAttentionPass
 include "passes/FusionPasses.td"
 
 def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
-  let summary = "Derive prepare, step and chunk from a decoder";
+  let summary = "Derive prepare, step and extend from a decoder";
   let description = [{
     Comes in: functions with `transformer.forms`, written over whole sequences.
     For each one, @f, whose forms include "step", an analysis marks the values that
@@ -242,20 +242,29 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     - `@f.beam`, if there are caches, is a step for beam search, in which hypotheses
       split and end: `history` [rows, capacity] says which cache holds each position
       of a row's past, the last one its own;
-    - `@f.chunk`, if forms include "chunk", computes the first `target_lengths`
+    - `@f.extend`, if forms include "extend", is a step over more rows: positions of
+      prompts and generated ones, in any number, of any `caches` [tokens], of which
+      later ones see earlier ones. Rows of prompts stand in front, and `prefill`
+      [blocks] says where blocks of them begin, see `attention`. It returns the
+      results of the rows `wanted` [wanted] alone: layers in front of them that act
+      on each position, such as logits, compute these rows only. A call has at most
+      256 rows, for which rings of windows have room;
+    - `@f.chunk`, if forms include "chunk", or "extend" where there are states other
+      than KV caches, such as that of a recurrence, computes the first `target_lengths`
       [batch] positions of each sentence as the full form does and leaves the
       states behind, so that steps go on from there. It returns results at the
-      positions `wanted` [batch, wanted] alone: layers in front of them that act
-      on each position, such as logits, compute these rows only. There is no chunk if
-      neither the results nor the inputs of such layers have rows for `take_rows`.
+      positions `wanted` [batch, wanted] alone.
+
+    There is neither of the last two if neither the results nor the inputs of layers
+    that act on each position have rows for `take_rows`.
 
     The function itself stays if its forms include "full". No symbol name and
     no model type is read: only interfaces and attributes.
 
     What the runtime calls has `transformer.role`: "encode", a function with forms
     and no target, or the task of a function with `transformer.task`; and of a decoder over ids, which `transformer.decoder` names,
-    "full", "prepare", "step", "beam" or "chunk". fuse-choice adds "greedy" and
-    "best".
+    "full", "prepare", "step", "beam", "extend" or "chunk". fuse-choice adds "greedy"
+    and "best".
 
     ```mlir
     func.func @decode(%ids: tensor<?x?xi32> {transformer.target, ...},
@@ -287,6 +296,9 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     // in @decode.beam
       %y = transformer.attention %q, %k1, %v1 mask(%causal)
              at %positions of %sentences through %history
+    // in @decode.extend
+      %y = transformer.attention %q, %k1, %v1 mask(%causal)
+             at %positions of %sentences in %caches prefill(%blocks)
     // and in @decode.chunk
       %y = transformer.attention %q, %k, %v mask(%causal)
       %k1 = transformer.cache.fill %k lengths(%target_lengths) in %caches into %k0

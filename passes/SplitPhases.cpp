@@ -1,13 +1,15 @@
-//===- SplitPhases.cpp - Derive prepare, step and chunk from a decoder ----===//
+//===- SplitPhases.cpp - Derive prepare, step and extend from a decoder ---===//
 //
 // A decoder is imported once, as mathematics over whole sequences. Marks say
 // what depends on the target (lib/Phases/DecoderMarks.h); the marked ops then
 // rewrite themselves for one position a row, or for the first positions of a
-// sentence, with the states they ask for.
+// sentence, with the states they ask for. A decoder extends unless it has
+// states other than KV caches; such a one has chunks.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/CallLayout.h"
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Phases/DecoderForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +23,9 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
+static_assert(kExtendRows == HEDDLE_EXTEND_ROWS,
+              "the runtime calls with so many rows");
+
 /// Whether `transformer.forms` of the function lists `form`.
 static bool hasForm(func::FuncOp function, StringRef form) {
   auto forms = function->getAttrOfType<ArrayAttr>(kFormsAttr);
@@ -33,17 +38,20 @@ static LogicalResult checkForms(func::FuncOp function) {
   auto list = dyn_cast_or_null<ArrayAttr>(forms);
   auto isForm = [](Attribute form) {
     auto name = dyn_cast<StringAttr>(form);
-    return name && (name == "full" || name == "step" || name == "chunk");
+    return name && llvm::is_contained({"full", "step", "extend", "chunk"},
+                                      name.getValue());
   };
   if (forms && (!list || list.empty() || !llvm::all_of(list, isForm)))
     return function.emitError("expects '")
            << kFormsAttr
-           << "' to list \"full\", \"step\" or both, and \"chunk\" beside "
-              "\"step\", found "
+           << "' to list \"full\", \"step\" or both, and \"extend\" or "
+              "\"chunk\" beside \"step\", found "
            << forms;
-  if (hasForm(function, "chunk") && !hasForm(function, "step"))
-    return function.emitError("has a chunk form but no step form, which would "
-                              "continue from the states of the chunk");
+  for (StringRef form : {"extend", "chunk"})
+    if (hasForm(function, form) && !hasForm(function, "step"))
+      return function.emitError("has the form '")
+             << form
+             << "' but no step form, which would continue from its states";
   if (function->hasAttr(kTaskAttr) && !hasForm(function, "full"))
     return function.emitError("computes a task and expects '")
            << kFormsAttr << "' to list \"full\"";
@@ -82,14 +90,27 @@ static void reportNoChunk(func::FuncOp decoder) {
                      "from values without rows of f32 that a chunk could take");
 }
 
-/// The last one built stands first: prepare, step, beam, chunk.
+/// The forms that compute several positions of a sentence at once.
+static LogicalResult buildPrefill(const DecoderMarks &marks) {
+  func::FuncOp decoder = marks.decoder;
+  bool mayChunk = hasForm(decoder, "chunk") ||
+                  (hasForm(decoder, "extend") && !marks.extends);
+  if ((mayChunk || hasForm(decoder, "extend")) && !hasChunk(marks)) {
+    reportNoChunk(decoder);
+    return success();
+  }
+  if (mayChunk && failed(buildChunk(marks)))
+    return failure();
+  return success(!marks.extends || succeeded(buildExtend(marks)));
+}
+
+/// The last one built stands first: prepare, step, beam, extend, chunk.
 static LogicalResult split(func::FuncOp decoder) {
   FailureOr<DecoderMarks> marks = markDecoder(decoder);
   if (failed(marks))
     return failure();
-  if (hasForm(decoder, "chunk") && !hasChunk(*marks))
-    reportNoChunk(decoder);
-  else if (hasForm(decoder, "chunk") && failed(buildChunk(*marks)))
+  marks->extends = hasForm(decoder, "extend") && canExtend(*marks);
+  if (failed(buildPrefill(*marks)))
     return failure();
   if (marks->hasCaches() && failed(buildStep(*marks, /*throughHistory=*/true)))
     return failure();

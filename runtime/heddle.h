@@ -646,7 +646,7 @@ typedef int (*heddle_rows_callback)(void *context, size_t input, size_t first,
 
 /* The raw logits, rows of the target vocabulary, that follow the first 0, 1,
    ... tokens of each input's whole target: nothing suppressed, no shortlist.
-   All inputs are one batch. `form` is the decoder's: "full", "step" or "chunk".
+   All inputs are one batch. `form` is the decoder's: "full", "step" or "prefill".
    Rows that `take` has had of a GPU which then fails do not come again: the CPU
    goes on behind them. */
 heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,

@@ -120,6 +120,8 @@ LogicalResult AttentionOp::verify() {
   if (getHistory() && shapedType(getHistory()).getRank() != 2)
     return emitOpError("expects a history [rows, positions], found ")
            << getHistory().getType();
+  if (getPrefill() && !getShared() && !getCaches())
+    return emitOpError("expects 'prefill' beside 'shared' or 'in'");
   int64_t pinned = getPinnedAttr().getInt();
   if (pinned < 0 || (pinned > 0 && (!isStep() || getShared())))
     return emitOpError("expects pinned slots in a step over its own cache "
@@ -188,10 +190,10 @@ LogicalResult AttentionOp::verify() {
 void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
   build(builder, state, spec.query, spec.key, spec.value, spec.mask,
-        spec.positions, spec.sentences, spec.caches, spec.history, spec.blocks,
-        spec.starts, spec.lengths, spec.relativeKeys, spec.relativeQueries,
-        spec.destination, spec.heads, spec.kvHeads, spec.scale, spec.isShared,
-        spec.rounds, spec.pinned, spec.normalizer);
+        spec.positions, spec.sentences, spec.caches, spec.history, spec.prefill,
+        spec.blocks, spec.starts, spec.lengths, spec.relativeKeys,
+        spec.relativeQueries, spec.destination, spec.heads, spec.kvHeads,
+        spec.scale, spec.isShared, spec.rounds, spec.pinned, spec.normalizer);
 }
 
 namespace {

@@ -99,6 +99,10 @@ int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 /// own.
 bool hasProjectedKeys(AttentionOp op);
 
+/// Whether a step reads a ring, in which later positions take slots of earlier
+/// ones.
+bool readsRing(AttentionOp op);
+
 /// Whether queries are rows that `take_rows` lists, as they are or each by
 /// itself through layers behind it: they have no positions of their own.
 bool hasTakenQueries(AttentionOp op);

@@ -96,6 +96,14 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     has the bits that a copy would give. If slots are a ring, rows that share a
     past are at one position: another would have written over it.
 
+    With `prefill`, which the extend form has, some of the rows are a prompt, of
+    which a call brings several at once: rows o[0] to o[n] - 1, o being the list, are
+    n blocks, and those of block k, o[k] to o[k + 1] - 1, are neighbouring positions
+    of one sentence and one cache, all with the same position / 32, rounded down.
+    Kernels compute a block's queries together, and rows from o[n] on, which are
+    generated, one by one. Blocks count from position 0 and rows see their keys in
+    the cache: however a prompt is cut into calls, its rows have the same bits.
+
     The ragged form, derived by drop-padding, has the sequences of a batch one
     behind the other (in the literature packed, or of variable length): query, key
     and value are [tokens, ...], with the position of each token behind `at` and its
@@ -128,7 +136,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       and value agree in batch and length.
     - (C2) `at` and `of` come together; `shared`, `in`, `through` and `ragged` need
       them, and exclude each other; `ragged_keys` stands without them. Slots are
-      pinned, 0 or more, in a step without `shared`.
+      pinned, 0 or more, in a step without `shared`. `prefill` stands
+      beside `shared` or `in`.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) without a similarity region queries and keys have one width a head.
     - (C5) regions have the arguments above and yield one f32.
@@ -183,6 +192,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Optional<Transformer_PerRow>:$sentences,
                        Optional<Transformer_PerRow>:$caches,
                        Optional<Transformer_Ids>:$history,
+                       Optional<Transformer_PerRow>:$prefill,
                        Optional<Transformer_PerRow>:$blocks,
                        Optional<Transformer_PerRow>:$starts,
                        Optional<Transformer_PerRow>:$lengths,
@@ -203,6 +213,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
+        (`prefill` `(` $prefill^ `)`)?
         `` custom<RaggedLists>($blocks, $starts, $lengths)
         (`relative_keys` `(` $relative_keys^ `)`)?
         (`relative_queries` `(` $relative_queries^ `)`)?

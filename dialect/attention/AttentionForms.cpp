@@ -1,7 +1,8 @@
 //===- AttentionForms.cpp - Attention in steps, chunks and ragged ---------===//
 //
 // The step form of self-attention appends keys and values to caches and attends
-// to them; their size follows from the reach of the mask alone. Over a memory
+// to them; their size follows from the reach of the mask alone. The extend form
+// is a step that is told which of its rows are a prompt. Over a memory
 // that does not depend on the target nothing is kept: rows read it by sentence.
 //
 //===----------------------------------------------------------------------===//
@@ -47,6 +48,11 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
 static int64_t pinnedSlots(AttentionOp op) {
   Reach reach = op.getMaskOp().reach();
   return reach.lookback ? reach.pinned : 0;
+}
+
+bool heddle::readsRing(AttentionOp op) {
+  return op.isStep() && !op.getShared() && op.getMask() &&
+         op.getMaskOp().reach().lookback.has_value();
 }
 
 SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
@@ -103,7 +109,7 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
   Value key = step.lookup(getKey()), value = step.lookup(getValue());
   SmallVector<Value> results(1);
   IntegerAttr pinned =
-      builder.getI64IntegerAttr(shared ? 0 : pinnedSlots(*this));
+      builder.getI64IntegerAttr(shared ? 0 : step.stateTypes.front().pinned);
   if (!shared) {
     auto append = [&](Value source, Value cache) {
       return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
@@ -124,6 +130,7 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
   else if (!shared)
     spec.caches = step.caches;
   spec.isShared = shared;
+  spec.prefill = step.prefill;
   spec.pinned = pinned.getInt();
   results.front() = buildFrom(*this, spec, builder, step.mapping);
   return results;
@@ -135,7 +142,8 @@ SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
   if (!chunk.axes[getKeyMutable().getOperandNumber()])
     return results;
   auto attention = results.front().getDefiningOp<AttentionOp>();
-  IntegerAttr pinned = builder.getI64IntegerAttr(pinnedSlots(*this));
+  IntegerAttr pinned =
+      builder.getI64IntegerAttr(chunk.stateTypes.front().pinned);
   for (auto [source, cache] : llvm::zip_equal(
            ValueRange{attention.getKey(), attention.getValue()}, chunk.states))
     results.push_back(CacheFillOp::create(builder, getLoc(), cache.getType(),

@@ -83,7 +83,7 @@ SmallVector<Value> LayerBuilder::beginDecode(int64_t width,
     arguments.push_back({"lengths", {"batch"}});
   }
   return beginFunction(
-      {"decode", arguments, "logits", vocabulary, {"full", "step", "chunk"}});
+      {"decode", arguments, "logits", vocabulary, {"full", "step", "extend"}});
 }
 
 void LayerBuilder::endFunction(Value result) {

@@ -227,46 +227,55 @@ void FormBuilder::finish(ArrayRef<Value> results) {
 //===----------------------------------------------------------------------===//
 
 /// One id or vector a row.
-static void addRowsOfTarget(FormBuilder &form) {
+static void addRowsOfTarget(FormBuilder &form, StringRef rows) {
   BlockArgument target = form.marks.target;
   auto type = cast<RankedTensorType>(target.getType());
   if (type.getElementType().isInteger()) {
-    form.mapping.map(target, form.addNumbers("ids", {"rows"}));
+    form.mapping.map(target, form.addNumbers("ids", {rows}));
     return;
   }
   func::FuncOp decoder = form.marks.decoder;
   auto name =
       decoder.getArgAttrOfType<StringAttr>(target.getArgNumber(), kNameAttr);
   form.mapping.map(target, form.addNamed(name ? name.getValue() : "vectors",
-                                         {"rows"}, dropAxis(type, 1)));
+                                         {rows}, dropAxis(type, 1)));
+}
+
+/// Arguments that say of each of `rows` where it stands.
+static StepContext addPlaces(FormBuilder &form, StringRef rows) {
+  StepContext context{form.mapping};
+  addRowsOfTarget(form, rows);
+  context.positions = form.addNumbers("positions", {rows});
+  context.sentences = form.addNumbers("sentences", {rows});
+  if (form.marks.hasCaches())
+    context.caches = form.addNumbers("caches", {rows});
+  return context;
+}
+
+/// The steps of all ops.
+static void addSteps(FormBuilder &form, StepContext context) {
+  for (Operation *op : form.marks.markedOps()) {
+    SmallVector<std::optional<int64_t>> axes = form.marks.axesOf(op);
+    SmallVector<StateType> types = form.marks.statesOf(op);
+    SmallVector<Value> states = form.addStates(op, "rows");
+    context.axes = axes;
+    context.states = states;
+    context.stateTypes = types;
+    form.setResults(
+        op, cast<IncrementalOpInterface>(op).buildStep(form.builder, context));
+  }
 }
 
 LogicalResult heddle::buildStep(const DecoderMarks &marks,
                                 bool throughHistory) {
   FormBuilder form(marks, throughHistory ? "beam" : "step");
-  addRowsOfTarget(form);
-  Value positions = form.addNumbers("positions", {"rows"});
-  Value sentences = form.addNumbers("sentences", {"rows"});
-  Value caches, history;
-  if (marks.hasCaches())
-    caches = form.addNumbers("caches", {"rows"});
+  StepContext context = addPlaces(form, "rows");
   if (throughHistory)
-    history = form.addNumbers("history", {"rows", nameOfSlots(std::nullopt)});
+    context.history =
+        form.addNumbers("history", {"rows", nameOfSlots(std::nullopt)});
   if (failed(form.addBorder()))
     return failure();
-  for (Operation *op : marks.markedOps()) {
-    SmallVector<std::optional<int64_t>> axes = marks.axesOf(op);
-    SmallVector<Value> states = form.addStates(op, "rows");
-    StepContext context{form.mapping};
-    context.axes = axes;
-    context.states = states;
-    context.positions = positions;
-    context.sentences = sentences;
-    context.caches = caches;
-    context.history = history;
-    form.setResults(
-        op, cast<IncrementalOpInterface>(op).buildStep(form.builder, context));
-  }
+  addSteps(form, context);
   func::FuncOp decoder = marks.decoder;
   SmallVector<Value> results;
   for (Value value : decoder.front().getTerminator()->getOperands())
@@ -276,25 +285,31 @@ LogicalResult heddle::buildStep(const DecoderMarks &marks,
 }
 
 //===----------------------------------------------------------------------===//
-// chunk
+// What chunk and extend share
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes the wanted positions of a chunk's results. Few of them are wanted, and
-/// the layer that makes logits is the largest: rows are taken in front of it.
+/// Takes the wanted positions of a chunk's results, or rows of extend's. Few
+/// are wanted, and the layer that makes logits is the largest: rows are taken
+/// in front of it.
 class RowTaker {
 public:
-  RowTaker(FormBuilder &form, Value wanted) : form(form), wanted(wanted) {}
+  /// `sentences` are those of wanted rows, or null in a chunk, of which each
+  /// sentence has a list.
+  RowTaker(FormBuilder &form, Value wanted, Value sentences = {})
+      : form(form), wanted(wanted), sentences(sentences) {}
 
-  /// Those of a result, which the layer that makes it computes anew.
-  FailureOr<Value> takeResult(Value full);
+  /// Ends the form with the wanted rows of what the decoder returns, which the
+  /// layers that make it compute anew.
+  LogicalResult finish();
 
 private:
+  FailureOr<Value> takeResult(Value full);
   FailureOr<Value> take(Value full);
   FailureOr<Value> recompute(Operation *op, Value full);
 
   FormBuilder &form;
-  Value wanted;
+  Value wanted, sentences;
   /// From values of the decoder to their wanted rows.
   IRMapping taken;
 };
@@ -343,8 +358,15 @@ FailureOr<Value> RowTaker::recompute(Operation *op, Value full) {
       return failure();
     mapping.map(operand, *rows);
   }
-  Operation *clone = form.builder.clone(*op, mapping);
-  taken.map(op->getResults(), clone->getResults());
+  SmallVector<std::optional<int64_t>> axes = form.marks.axesOf(op);
+  StepContext context{mapping};
+  context.axes = axes;
+  context.sentences = sentences;
+  taken.map(
+      op->getResults(),
+      sentences
+          ? cast<IncrementalOpInterface>(op).buildStep(form.builder, context)
+          : SmallVector<Value>(form.builder.clone(*op, mapping)->getResults()));
   return taken.lookup(full);
 }
 
@@ -376,6 +398,28 @@ FailureOr<Value> RowTaker::takeResult(Value full) {
   return recompute(op, full);
 }
 
+LogicalResult RowTaker::finish() {
+  func::FuncOp decoder = form.marks.decoder;
+  SmallVector<Value> results;
+  for (Value value : decoder.front().getTerminator()->getOperands()) {
+    FailureOr<Value> result = takeResult(value);
+    if (failed(result))
+      return failure();
+    results.push_back(*result);
+  }
+  form.finish(results);
+  // What was computed of all rows, and is of the wanted ones now.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(form.function.front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// chunk
+//===----------------------------------------------------------------------===//
+
 LogicalResult heddle::buildChunk(const DecoderMarks &marks) {
   FormBuilder form(marks, "chunk");
   BlockArgument target = marks.target;
@@ -396,25 +440,39 @@ LogicalResult heddle::buildChunk(const DecoderMarks &marks) {
     return failure();
   for (Operation *op : marks.markedOps()) {
     SmallVector<std::optional<int64_t>> axes = marks.axesOf(op);
+    SmallVector<StateType> types = marks.statesOf(op);
     SmallVector<Value> states = form.addStates(op, batch);
-    ChunkContext context{form.mapping, axes, states, lengths, caches};
+    ChunkContext context{form.mapping, axes, states, types, lengths, caches};
     form.setResults(
         op, cast<IncrementalOpInterface>(op).buildChunk(form.builder, context));
   }
-  func::FuncOp decoder = marks.decoder;
-  RowTaker rows(form, wanted);
-  SmallVector<Value> results;
-  for (Value value : decoder.front().getTerminator()->getOperands()) {
-    FailureOr<Value> result = rows.takeResult(value);
-    if (failed(result))
-      return failure();
-    results.push_back(*result);
-  }
-  form.finish(results);
-  // What was computed of all rows, and is of the wanted ones now.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(form.function.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  return RowTaker(form, wanted).finish();
+}
+
+//===----------------------------------------------------------------------===//
+// extend
+//===----------------------------------------------------------------------===//
+
+bool heddle::canExtend(const DecoderMarks &marks) {
+  return hasChunk(marks) && llvm::all_of(marks.markedOps(), [&](Operation *op) {
+           return llvm::all_of(marks.statesOf(op), isCache);
+         });
+}
+
+LogicalResult heddle::buildExtend(const DecoderMarks &marks) {
+  FormBuilder form(marks, "extend");
+  StepContext context = addPlaces(form, kTokensDim);
+  context.prefill = form.addNumbers("prefill", {"blocks"});
+  Value wanted = form.addNumbers("wanted", {"wanted"});
+  Value sentences = form.addNumbers("wanted_sentences", {"wanted"});
+  if (failed(form.addBorder()))
+    return failure();
+  addSteps(form, context);
+  if (failed(RowTaker(form, wanted, sentences).finish()))
+    return failure();
+  // Logits of candidates alone ask whose row it is.
+  if (sentences.use_empty())
+    return form.function.eraseArgument(
+        cast<BlockArgument>(sentences).getArgNumber());
   return success();
 }

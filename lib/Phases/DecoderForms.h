@@ -33,6 +33,14 @@ bool hasChunk(const DecoderMarks &marks);
 /// the results that are asked for and leaves the states.
 llvm::LogicalResult buildChunk(const DecoderMarks &marks);
 
+/// Whether it can extend: a chunk whose states are KV caches alone. Others are
+/// those of the position before, which rows of one call do not see.
+bool canExtend(const DecoderMarks &marks);
+
+/// @f.extend: any positions of any sentences, a row each, prompts and generated
+/// ones. It returns the results of the rows that are asked for.
+llvm::LogicalResult buildExtend(const DecoderMarks &marks);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_PHASES_DECODERFORMS_H

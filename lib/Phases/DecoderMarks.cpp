@@ -38,7 +38,12 @@ SmallVector<std::optional<int64_t>> DecoderMarks::axesOf(Operation *op) const {
 
 SmallVector<StateType> DecoderMarks::statesOf(Operation *op) const {
   SmallVector<std::optional<int64_t>> axes = axesOf(op);
-  return cast<IncrementalOpInterface>(op).stateTypes(axes);
+  SmallVector<StateType> states =
+      cast<IncrementalOpInterface>(op).stateTypes(axes);
+  for (StateType &state : states)
+    if (extends && isCache(state))
+      state = withRoomToExtend(state);
+  return states;
 }
 
 bool heddle::isCache(const StateType &state) {

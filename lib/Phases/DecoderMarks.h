@@ -27,19 +27,21 @@ struct DecoderMarks {
   /// users.
   llvm::SetVector<mlir::Value> passedThrough, prepared;
   llvm::SetVector<mlir::Operation *> cloned;
+  /// Whether the decoder has an extend form, for which caches need room.
+  bool extends = false;
 
   bool isMarked(mlir::Value value) const { return timeAxis.contains(value); }
   /// The ops whose results are marked, in order.
   llvm::SmallVector<mlir::Operation *> markedOps() const;
   /// Those of each operand.
   llvm::SmallVector<std::optional<int64_t>> axesOf(mlir::Operation *op) const;
-  /// What op's step form keeps.
+  /// What op's step form keeps; all forms of a decoder have the same states.
   llvm::SmallVector<StateType> statesOf(mlir::Operation *op) const;
   /// Whether a step keeps something of each position.
   bool hasCaches() const;
 };
 
-/// Whether a state has a slot for each position, or for some of them.
+/// Whether a state is a KV cache, with a slot for each position or for some.
 bool isCache(const StateType &state);
 
 /// Marks a decoder; emits an error if it cannot be evaluated position by

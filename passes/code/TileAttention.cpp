@@ -1,15 +1,17 @@
 //===- TileAttention.cpp - Attention as loops over tiles of keys ----------===//
 //
 // The full and the ragged form work on blocks of queries, one vector lane a
-// query, and the step form on one query at a time. Either way a task walks over
-// its share of (batch, head, block), asks the mask which tiles of keys matter,
-// and takes them in ascending order: probabilities, then the sum of the values
-// that they multiply. A query's bits do not depend on its block or task.
+// query, the step form on one query at a time (StepTiler.h), and the extend
+// form on both (PrefillTiler.h). Either way a task walks over its share of
+// (batch, head, block), asks the mask which tiles of keys matter, and takes
+// them in ascending order: probabilities, then the sum of the values that they
+// multiply. A query's bits do not depend on its block or task.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attention/Attention.h"
-#include "lib/Kernels/Attention/AttentionTasks.h"
+#include "lib/Kernels/Attention/PrefillTiler.h"
+#include "lib/Kernels/Attention/StepTiler.h"
 #include "lib/Kernels/Attention/ValueCopy.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -52,12 +54,6 @@ struct AllBlocks {
   Value units, unitWork, heads, shares;
 };
 
-/// Scratch memory of a task.
-struct TaskScratch {
-  /// Few queries, as at the end of a sentence, take one vector.
-  QueryScratch wide, narrow, row;
-};
-
 class BlockTiler : public AttentionTasks {
 public:
   using AttentionTasks::AttentionTasks;
@@ -70,7 +66,6 @@ private:
   Value meanLength();
   Value blocksOf(const Group &group);
   Value mostBlocks();
-  TaskScratch blockScratch();
   bool mayCopyValues() const;
   Value rowsOf(Value memref, const Sentence &sentence, Value head,
                int64_t width);
@@ -88,17 +83,6 @@ private:
                      const TaskScratch &scratch);
   void queryBlock(const HeadView &view, Value first,
                   const TaskScratch &scratch);
-};
-
-class StepTiler : public AttentionTasks {
-public:
-  using AttentionTasks::AttentionTasks;
-
-  void tile();
-
-private:
-  void queryRow(const Group &group, Value row, Value head,
-                const QueryScratch &scratch);
 };
 } // namespace
 
@@ -134,24 +118,6 @@ Value BlockTiler::mostBlocks() {
   for (const Group &group : ArrayRef(groups).drop_front())
     most = loops.max(most, blocksOf(group));
   return most;
-}
-
-TaskScratch BlockTiler::blockScratch() {
-  const TileSizes &sizes = tiles.getSizes();
-  TaskScratch scratch;
-  if (hasTiles()) {
-    scratch.wide = tiles.blockScratch(sizes.queries);
-    if (sizes.queries > sizes.fewQueries)
-      scratch.narrow = tiles.blockScratch(sizes.fewQueries);
-    if (tiles.usesPairs())
-      scratch.wide.pairs = scratch.narrow.pairs = tiles.pairScratch();
-    if (tiles.usesTiles())
-      tiles.takeColumns();
-  }
-  if (hasLists())
-    scratch.row = tiles.rowScratch();
-  tiles.takeShared(hasLists());
-  return scratch;
 }
 
 /// Heads beside each other, whose rows are taken one after the other.
@@ -229,6 +195,7 @@ void BlockTiler::queryBlock(const HeadView &view, Value first,
                             const TaskScratch &scratch) {
   const TileSizes &sizes = tiles.getSizes();
   Value count = loops.size(view.queries, 0);
+  QueryRows rows = {first, first, first};
   auto build = [&] {
     if (!view.parts->hasTiles()) {
       Value end = loops.min(loops.add(first, sizes.queries), count);
@@ -237,12 +204,12 @@ void BlockTiler::queryBlock(const HeadView &view, Value first,
       });
     }
     if (!scratch.narrow.sums)
-      return tiles.block(view, first, scratch.wide, scratch.row);
+      return tiles.block(view, rows, scratch.wide, scratch.row);
     Value left = loops.sub(count, first);
     loops.ifElse(
         loops.lessOrEqual(left, loops.index(sizes.fewQueries)),
-        [&] { tiles.block(view, first, scratch.narrow, scratch.row); },
-        [&] { tiles.block(view, first, scratch.wide, scratch.row); });
+        [&] { tiles.block(view, rows, scratch.narrow, scratch.row); },
+        [&] { tiles.block(view, rows, scratch.wide, scratch.row); });
   };
   bool hasOthers = groups.size() > 1 || view.stride > 1;
   if (hasOthers)
@@ -361,80 +328,6 @@ void BlockTiler::tileRagged() {
              });
 }
 
-//===----------------------------------------------------------------------===//
-// The step form
-//===----------------------------------------------------------------------===//
-
-/// The query of one row of a step, which stands at a position of its own.
-void StepTiler::queryRow(const Group &group, Value row, Value head,
-                         const QueryScratch &scratch) {
-  HeadView view;
-  view.batch = loops.toIndex(loops.load(op.getSentences(), row));
-  view.head = head;
-  Value position = loops.toIndex(loops.load(op.getPositions(), row));
-  view.keyBegin = loops.index(0);
-  view.keyEnd = loops.size(op.getKey(), 1);
-  if (!op.getShared()) {
-    // A cache holds the latest positions, up to the query's own, behind those
-    // that are pinned. The slot of the first position of the older lap is the
-    // origin.
-    int64_t pinned = view.places.pinned = op.getPinned();
-    Value slots = loops.add(view.keyEnd, -pinned);
-    view.keyEnd = loops.add(position, 1);
-    Value oldest =
-        loops.max(loops.index(pinned), loops.sub(view.keyEnd, slots));
-    Value ring = loops.max(slots, loops.index(1));
-    Value past = loops.urem(loops.add(oldest, -pinned), ring);
-    view.places.origin = loops.sub(oldest, past);
-    if (pinned == 0)
-      view.keyBegin = oldest;
-  }
-  Value keysOf = keyHead(head);
-  view.queries =
-      headRows(loops, op.getQuery(), Value(), head, op.getQueryWidth());
-  if (op.getHistory()) {
-    // All caches as one, of which the row's past picks.
-    view.places.history = rowView(loops, op.getHistory(), row);
-    view.places.cacheRows = loops.size(op.getKey(), 1);
-    view.keys = headRowsOfAll(loops, op.getKey(), keysOf, op.getKeyWidth());
-    view.values =
-        headRowsOfAll(loops, op.getValue(), keysOf, op.getValueWidth());
-  } else {
-    Value cache = op.getShared() ? view.batch
-                  : op.getCaches()
-                      ? loops.toIndex(loops.load(op.getCaches(), row))
-                      : row;
-    view.keys = headRows(loops, op.getKey(), cache, keysOf, op.getKeyWidth());
-    view.values =
-        headRows(loops, op.getValue(), cache, keysOf, op.getValueWidth());
-  }
-  view.result =
-      headRows(loops, op.getDestination(), Value(), head, op.getValueWidth());
-  view.parts = &group.parts;
-  tiles.row(view, row, position, scratch);
-}
-
-void StepTiler::tile() {
-  Value heads = loops.index(op.getHeads());
-  Value units = loops.mul(loops.size(op.getQuery(), 0), heads);
-  // A key is read for one query alone: several times the cost of a
-  // multiply-add.
-  constexpr int64_t kReadCost = 4;
-  Value unitWork =
-      loops.mul(loops.size(op.getKey(), 1), kReadCost * pairWork());
-  QueryScratch scratch;
-  auto takeScratch = [&] {
-    scratch = tiles.rowScratch();
-    tiles.takeShared(hasLists());
-  };
-  forEachTask(units, unitWork, units, takeScratch, [&](Value unit) {
-    Value row = loops.udiv(unit, heads), head = loops.urem(unit, heads);
-    forGroupOf(
-        head, [&](const Group &group) { queryRow(group, row, head, scratch); });
-  });
-  op.erase();
-}
-
 /// Whether rows are contiguous along their width.
 static bool hasContiguousRows(Value memref) {
   auto type = dyn_cast<MemRefType>(memref.getType());
@@ -469,7 +362,10 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
     for (AttentionOp op : ops) {
       OpBuilder builder(op);
       if (op.isStep()) {
-        StepTiler(op, builder, *level).tile();
+        if (op.getPrefill())
+          PrefillTiler(op, builder, *level).tile();
+        else
+          StepTiler(op, builder, *level).tile();
         continue;
       }
       BlockTiler tiler(op, builder, *level);

@@ -56,9 +56,10 @@ static std::optional<int64_t> maxSlotsOf(Value cache) {
   return state ? heddle::maxSlotsOf(nameOfArgumentDim(state, 1)) : std::nullopt;
 }
 
-/// The keys that the attention sees by itself.
+/// The keys that the attention sees by itself: in a block of a prompt, as many
+/// as its last query.
 static Reach bandOf(AttentionOp op) {
-  if (!readsOwnCache(op))
+  if (!readsOwnCache(op) || op.getPrefill())
     return {};
   std::optional<int64_t> slots = maxSlotsOf(op.getKey());
   return {slots ? std::optional(*slots - 1) : std::nullopt, 0};
@@ -71,6 +72,8 @@ struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
     SmallVector<Value> masks;
     collectConjuncts(op.getMask(), seen, masks);
     size_t before = masks.size();
+    // What is so in a step is so in that of beams, and extend keeps more.
+    bool isTold = !op.getHistory() && !op.getPrefill();
     for (auto *it = masks.begin(); it != masks.end();) {
       Reach band = bandOf(op);
       for (Value other : masks)
@@ -81,7 +84,7 @@ struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
         band.lookback = std::nullopt;
       StringRef kind = sourceOf(*it)->getName().stripDialect();
       if (!sourceOf(*it).containsBand(band)) {
-        if (readsOwnCache(op) && !op.getHistory())
+        if (readsOwnCache(op) && isTold)
           reportDeclined(kPass, op,
                          nameOf(op) + " keeps " + kind +
                              " in a step, since "
@@ -89,8 +92,7 @@ struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
         ++it;
         continue;
       }
-      // What is so in a step is so in that of beams.
-      if (!op.getHistory())
+      if (isTold)
         reportFused(kPass, op,
                     nameOf(op) + " needs no " + kind +
                         (readsOwnCache(op)

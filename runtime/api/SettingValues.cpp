@@ -126,8 +126,8 @@ Result<DecoderForm> heddle::parseForm(const std::string &name,
                                       const std::string &text) {
   for (auto [known, form] : {std::pair("full", DecoderForm::Full),
                              std::pair("step", DecoderForm::Step),
-                             std::pair("chunk", DecoderForm::Chunk)})
+                             std::pair("prefill", DecoderForm::Prefill)})
     if (text == known)
       return form;
-  return refuse(name, text, "full, step or chunk");
+  return refuse(name, text, "full, step or prefill");
 }

@@ -38,7 +38,7 @@ Result<TokenIds> parseIdList(const std::string &name, const std::string &text);
 Result<std::vector<int32_t>> parsePositions(const std::string &name,
                                             const std::string &text);
 
-/// The form of a decoder that takes targets: full, step or chunk.
+/// The form of a decoder that takes targets: full, step or prefill.
 Result<DecoderForm> parseForm(const std::string &name, const std::string &text);
 
 } // namespace heddle

@@ -110,6 +110,15 @@
 //            then "input"s (lengths), "prepared" (the outputs of prepare of
 //            that name) and "state"s -> logits [rows, vocabulary]
 //   beam     as step, with one more input, history [rows, capacity]
+//   extend   ids, positions, sentences and caches [tokens], as of a step's
+//   rows,
+//            of which there are at most HEDDLE_EXTEND_ROWS and no two at one
+//            position of a cache; prefill [blocks]: the rows with which blocks
+//            of prompts begin, neighbouring positions of one sentence with one
+//            position / HEDDLE_QUERY_BLOCK each, and, last, the first row that
+//            is generated, behind all of these; wanted [wanted] (rows, or -1
+//            for a row of zeros) and, if it asks for it, wanted_sentences
+//            [wanted], then as step -> logits [wanted, vocabulary]
 //   chunk    ids [batch, target], target_lengths [batch], caches [batch] and
 //            wanted [batch, wanted] (positions), then as step -> logits [batch,
 //            wanted, vocabulary]
@@ -175,7 +184,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 25;
+inline constexpr uint32_t kVersion = 26;
 inline constexpr uint64_t kSectionAlignment = 4096;
 /// Of sections that are mapped with protections of their own: a multiple of the
 /// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).

@@ -114,7 +114,8 @@ static Status checkArguments(const Entry &entry, const Rule &rule) {
       if (!isLedBy(argument, rule.leading) && !isLedBy(argument, Dim::Caches))
         return error(entry, "has the ", label, " as ", describe(argument),
                      ", expected '", nameOf(rule.leading),
-                     "' or 'caches' as its first dimension only");
+                     rule.leading == Dim::Caches ? "'" : "' or 'caches'",
+                     " as its first dimension only");
       break;
     case ArgumentKind::Output:
       break;
@@ -185,9 +186,9 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
   return Status::success();
 }
 
-/// A chunk leaves behind what `step`, one of the forms that go on from it,
-/// keeps.
-static Status checkSameStates(const Entry &chunk, const Entry &step) {
+/// A prefill, of either form, leaves behind what `step`, one of the forms that
+/// go on from it, keeps.
+static Status checkSameStates(const Entry &prefill, const Entry &step) {
   auto statesOf = [](const Entry &entry) {
     return std::count_if(entry.arguments.begin(), entry.arguments.end(),
                          [](const Argument &argument) {
@@ -199,15 +200,15 @@ static Status checkSameStates(const Entry &chunk, const Entry &step) {
       continue;
     if (isLedBy(state, Dim::Rows))
       state.shape[0] = named(Dim::Batch);
-    const Argument *left = find(chunk.arguments, state);
+    const Argument *left = find(prefill.arguments, state);
     if (!left || left->type != state.type || left->shape != state.shape ||
         left->pinned != state.pinned)
-      return error(chunk, "leaves no state '", state.name, "' as ",
+      return error(prefill, "leaves no state '", state.name, "' as ",
                    describe(state), ", which entry '", step.name,
                    "' goes on from");
   }
-  if (statesOf(chunk) != statesOf(step))
-    return error(chunk, "leaves ", statesOf(chunk), " states, but entry '",
+  if (statesOf(prefill) != statesOf(step))
+    return error(prefill, "leaves ", statesOf(prefill), " states, but entry '",
                  step.name, "' has ", statesOf(step));
   return Status::success();
 }
@@ -264,6 +265,14 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
        with(with(inputsOf(ofSteps, {"history"}), rows), prepared),
        Dim::Rows,
        {named(Dim::Rows), width}},
+      {Role::Extend,
+       dims(
+           {Dim::Tokens, Dim::Blocks, Dim::Wanted, Dim::Caches, Dim::Capacity}),
+       with(inputsOf(extendRoles(), {"ids", "positions", "sentences", "caches",
+                                     "prefill", "wanted", "wanted_sentences"}),
+            prepared),
+       Dim::Caches,
+       {named(Dim::Wanted), width}},
       {Role::Chunk,
        dims({Dim::Target, Dim::Wanted, Dim::Caches, Dim::Capacity}),
        with(chunk, prepared),
@@ -292,11 +301,14 @@ static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
     if (const Entry *entry = manifest.entry(rule.role, hasCandidates))
       if (Status status = checkEntry(*entry, rule); !status.ok())
         return status;
-  const Entry *chunk = manifest.entry(Role::Chunk, hasCandidates);
-  for (Role role : {Role::Step, Role::Beam, Role::Greedy, Role::Best})
-    if (const Entry *step = manifest.entry(role, hasCandidates); chunk && step)
-      if (Status status = checkSameStates(*chunk, *step); !status.ok())
-        return status;
+  for (Role many : {Role::Extend, Role::Chunk})
+    for (Role role : {Role::Step, Role::Beam, Role::Greedy, Role::Best}) {
+      const Entry *prefill = manifest.entry(many, hasCandidates),
+                  *step = manifest.entry(role, hasCandidates);
+      if (prefill && step)
+        if (Status status = checkSameStates(*prefill, *step); !status.ok())
+          return status;
+    }
   return Status::success();
 }
 

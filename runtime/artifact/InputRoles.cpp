@@ -53,6 +53,18 @@ const std::vector<InputRole> &heddle::stepRoles() {
   return roles;
 }
 
+const std::vector<InputRole> &heddle::extendRoles() {
+  static const std::vector<InputRole> roles = {
+      {"ids", Dim::Tokens},
+      {"positions", Dim::Tokens},
+      {"sentences", Dim::Tokens},
+      {"caches", Dim::Tokens},
+      {"prefill", Dim::Blocks},
+      {"wanted", Dim::Wanted},
+      {"wanted_sentences", Dim::Wanted}};
+  return roles;
+}
+
 const std::vector<InputRole> &heddle::chunkRoles() {
   static const std::vector<InputRole> roles = {
       {"ids", Dim::Batch, Dim::Target},
@@ -79,8 +91,8 @@ const InputRole &heddle::inputRole(const std::vector<InputRole> &roles,
 }
 
 bool heddle::isInputRole(std::string_view name) {
-  for (auto *roles :
-       {&sourceRoles(), &raggedRoles(), &stepRoles(), &chunkRoles()})
+  for (auto *roles : {&sourceRoles(), &raggedRoles(), &stepRoles(),
+                      &extendRoles(), &chunkRoles()})
     if (find(*roles, name) != roles->end())
       return true;
   return false;

@@ -29,8 +29,9 @@ struct InputRole {
 /// of ragged encoders and their tasks, which begin with the same names.
 const std::vector<InputRole> &sourceRoles();
 const std::vector<InputRole> &raggedRoles();
-/// Of a row of a step, of a chunk, and of a whole target.
+/// Of a row of a step, of more rows, of a chunk, and of a whole target.
 const std::vector<InputRole> &stepRoles();
+const std::vector<InputRole> &extendRoles();
 const std::vector<InputRole> &chunkRoles();
 const std::vector<InputRole> &targetRoles();
 

@@ -20,8 +20,8 @@ static constexpr std::array<std::string_view, kNumDims> kDimNames = {
     "batch",   "source", "target", "rows", "capacity", "shortlist", "forbidden",
     "globals", "caches", "wanted", "best", "masks",    "tokens",    "blocks"};
 static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
-    "encode", "full",  "prepare",  "step", "beam",   "chunk", "greedy",
-    "best",   "embed", "classify", "tag",  "answer", "fill"};
+    "encode", "full", "prepare", "step",     "beam", "extend", "chunk",
+    "greedy", "best", "embed",   "classify", "tag",  "answer", "fill"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",

@@ -107,6 +107,7 @@ enum class Role {
   Prepare,
   Step,
   Beam,
+  Extend,
   Chunk,
   Greedy,
   Best,
@@ -116,7 +117,7 @@ enum class Role {
   Answer,
   Fill
 };
-inline constexpr size_t kNumRoles = 13;
+inline constexpr size_t kNumRoles = 14;
 /// Those of tasks, in the order in which people read them.
 inline constexpr Role kTaskRoles[] = {Role::Embed, Role::Classify, Role::Tag,
                                       Role::Answer, Role::Fill};

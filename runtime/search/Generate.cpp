@@ -97,9 +97,9 @@ struct Demand {
   std::vector<int64_t> limits;
   int64_t room = 0;
   SourceFeatures features;
-  /// What a prefix feeds before its last token; without a chunk that is fed
+  /// What a prefix feeds before its last token; without a prefill that is fed
   /// step by step, and here is nothing.
-  std::vector<TokenIds> chunk;
+  std::vector<TokenIds> prefill;
 };
 } // namespace
 
@@ -152,10 +152,10 @@ static Result<Demand> demandOf(const Model &model,
     request.forbidden = forbidden + 1;
   if (request.form == DecoderForm::BestStep && settings->beams > 1)
     request.best = BeamSearch::width(*settings);
-  if (model.entryPoint(Role::Chunk, shortlist))
-    demand.chunk = inputsBefore(prefixes, settings->start);
-  for (const TokenIds &input : demand.chunk)
-    request.chunk = std::max(request.chunk, int64_t(input.size()));
+  if (model.entryPoint(model.prefillRole(), shortlist))
+    demand.prefill = inputsBefore(prefixes, settings->start);
+  for (const TokenIds &input : demand.prefill)
+    request.prefill = std::max(request.prefill, int64_t(input.size()));
   demand.settings = std::move(*settings);
   return demand;
 }
@@ -244,8 +244,8 @@ static Status run(Search &search, const SearchBatch &batch,
                   const Demand &demand) {
   search.tokens.reset(int64_t(batch.sources.size()) * batch.settings.beams,
                       batch.room);
-  if (demand.request.chunk > 0) {
-    if (Status status = batch.session.runChunk(demand.chunk); !status.ok())
+  if (demand.request.prefill > 0) {
+    if (Status status = batch.session.runPrefill(demand.prefill); !status.ok())
       return status;
     for (size_t i = 0; i < batch.prefixes.size(); ++i)
       search.tokens.set(int64_t(i), batch.prefixes[i]);

@@ -23,7 +23,8 @@ static constexpr int64_t kMostLogitBytes = int64_t(1) << 26;
 static DecoderForm formOf(const Model &model) {
   if (model.entryPoint(Role::Full))
     return DecoderForm::Full;
-  return model.entryPoint(Role::Chunk) ? DecoderForm::Chunk : DecoderForm::Step;
+  return model.entryPoint(model.prefillRole()) ? DecoderForm::Prefill
+                                               : DecoderForm::Step;
 }
 
 /// How many targets from `first` on run together.

@@ -2,7 +2,7 @@
 //
 // The full form runs once over a padded batch: what stands behind a target's
 // end cannot reach its logits, since a decoder looks back only. The step form
-// is fed the same tokens one by one, a chunk those of each sentence at once.
+// is fed the same tokens one by one, a prefill several at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,28 +73,31 @@ prepareLessons(const Model &model, const std::vector<TokenIds> &sources,
   return lessons;
 }
 
+static Status runPrefill(Session &session, const std::vector<Lesson> &lessons,
+                         const LogitsSink &sink) {
+  std::vector<TokenIds> inputs;
+  std::vector<int64_t> from;
+  for (const Lesson &lesson : lessons) {
+    inputs.push_back(lesson.inputs);
+    from.push_back(lesson.first);
+  }
+  auto tell = [&](int64_t sentence, int64_t position, const float *logits) {
+    return sink(sentence, position - from[size_t(sentence)], logits);
+  };
+  return session.runPrefill(inputs, from, tell);
+}
+
 static Status runFull(Session &session, const std::vector<Lesson> &lessons,
-                      int64_t longest) {
+                      int64_t longest, int64_t vocabulary,
+                      const LogitsSink &sink) {
   int32_t *ids = session.ids();
   for (const Lesson &lesson : lessons) {
     std::fill(std::copy(lesson.inputs.begin(), lesson.inputs.end(), ids),
               ids + longest, 0);
     ids += longest;
   }
-  return session.runFull();
-}
-
-static Status runChunk(Session &session, const std::vector<Lesson> &lessons) {
-  std::vector<TokenIds> inputs;
-  for (const Lesson &lesson : lessons)
-    inputs.push_back(lesson.inputs);
-  return session.runChunk(inputs);
-}
-
-/// Passes on what stands in [sentences, longest, vocabulary].
-static Status tellLogits(Session &session, const std::vector<Lesson> &lessons,
-                         int64_t longest, int64_t vocabulary,
-                         const LogitsSink &sink) {
+  if (Status status = session.runFull(); !status.ok())
+    return status;
   for (size_t i = 0; i < lessons.size(); ++i)
     for (int64_t k = lessons[i].first; k < int64_t(lessons[i].inputs.size());
          ++k)
@@ -170,9 +173,7 @@ Status heddle::scoreTargets(const Model &model, Session &session,
   int64_t vocabulary = model.manifest().targetVocabulary;
   if (teaching.form == DecoderForm::Step)
     return runOneByOne(session, *lessons, longest, vocabulary, sink);
-  Status status = teaching.form == DecoderForm::Full
-                      ? runFull(session, *lessons, longest)
-                      : runChunk(session, *lessons);
-  return status.ok() ? tellLogits(session, *lessons, longest, vocabulary, sink)
-                     : status;
+  return teaching.form == DecoderForm::Full
+             ? runFull(session, *lessons, longest, vocabulary, sink)
+             : runPrefill(session, *lessons, sink);
 }

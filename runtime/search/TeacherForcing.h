@@ -19,15 +19,13 @@
 
 namespace heddle {
 
-/// Takes the logits f32 [vocabulary] that follow the first `position` tokens
-/// of a sentence's target. They are valid during the call. A failure ends the
-/// scoring.
-using LogitsSink = std::function<Status(int64_t sentence, int64_t position,
-                                        const float *logits)>;
+/// Takes the logits that follow the first `position` tokens of a sentence's
+/// target.
+using LogitsSink = LogitsOfPosition;
 
 /// How targets are scored.
 struct Teaching {
-  /// Full, Chunk or Step.
+  /// Full, Prefill or Step.
   DecoderForm form;
   /// The decoder's first input; of no use if sources are prompts of targets.
   std::optional<int32_t> start;

@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-/// The forms of a decoder: the whole target at once, or as a chunk, which
+/// The forms of a decoder: the whole target at once, or as a prefill, which
 /// leaves states; or token by token over the vocabulary, of which GreedyStep
 /// returns the largest logits only and BestStep the best ones with what makes
 /// log-probabilities of them, or over each sentence's candidates; or none,
@@ -18,7 +18,7 @@ namespace heddle {
 enum class DecoderForm {
   None,
   Full,
-  Chunk,
+  Prefill,
   Step,
   GreedyStep,
   BestStep,
@@ -27,7 +27,7 @@ enum class DecoderForm {
 
 struct DecoderRequest {
   DecoderForm form = DecoderForm::None;
-  /// The target length of the full form or chunk, or the most positions of a
+  /// The target length of the full form or prefill, or the most positions of a
   /// row.
   int64_t length = 1;
   /// The most rows that decode one sentence.
@@ -36,9 +36,9 @@ struct DecoderRequest {
   int64_t forbidden = 0;
   /// How many logits BestStep returns of a row, at least one.
   int64_t best = 1;
-  /// The most positions that runChunk takes before a step form goes on; 0 if
-  /// it is not called.
-  int64_t chunk = 0;
+  /// The most positions of a sentence that runPrefill takes before a step form
+  /// goes on; 0 if it is not called.
+  int64_t prefill = 0;
   /// Without a decoder: the task that is computed from what the encoder
   /// returns; none if hidden states are asked for.
   std::optional<Role> task = {};

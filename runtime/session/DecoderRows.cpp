@@ -11,7 +11,7 @@
 
 using namespace heddle;
 
-/// No position that a chunk has, and no id.
+/// No id.
 static constexpr int32_t kNone = -1;
 
 /// Of so many i32, which have a place: there is no overflow.
@@ -29,28 +29,20 @@ void DecoderRows::place(const DecoderRequest &request, bool hasHistory,
   auto place = [&](int64_t count, int64_t width = 1) {
     return workspace.placeNumbers(count, width);
   };
-  int64_t sentenceCount = dims[Dim::Batch], rows = dims[Dim::Rows];
-  bool isWhole =
-      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
-  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
-  batch.begin = workspace.sharedEnd();
-  chunkCachesPlace = place(sentenceCount);
-  lengthsPlace = shared[inputNamed("target_lengths")] = place(sentenceCount);
-  wantedPlace = shared[inputNamed("wanted")] =
-      place(hasChunk ? sentenceCount : 0, dims[Dim::Wanted]);
-  chunkPlace = place(sentenceCount, request.chunk);
-  batch.end = workspace.sharedEnd();
+  int64_t rows = dims[Dim::Rows];
+  prefillBegin = workspace.sharedEnd();
+  prefillRows.place(request.prefill > 0 ||
+                    request.form == DecoderForm::Prefill);
   historyPlace = std::nullopt;
   if (hasHistory)
     shared[inputNamed("history")] =
         historyPlace.emplace(place(rows, dims[Dim::Capacity]));
   steps.begin = workspace.sharedEnd();
-  idsPlace = isWhole ? place(sentenceCount, dims[Dim::Target]) : place(rows);
-  // The ids of a chunk that nothing follows.
-  if (request.chunk == 0)
-    chunkPlace = idsPlace;
+  idsPlace = request.form == DecoderForm::Full
+                 ? place(dims[Dim::Batch], dims[Dim::Target])
+                 : place(rows);
   positionsPlace = place(rows);
-  sentencesPlace = shared[inputNamed("sentences")] = place(rows);
+  sentencesPlace = place(rows);
   cachesPlace = place(rows);
   forbiddenPlace = shared[inputNamed("forbidden")] =
       place(rows, dims[Dim::Forbidden]);
@@ -61,12 +53,8 @@ void DecoderRows::shareOfStep(Places &shared) const {
   shared[inputNamed("ids")] = idsPlace;
   // Tokens of sources have some, too.
   shared[inputNamed("positions")] = positionsPlace;
+  shared[inputNamed("sentences")] = sentencesPlace;
   shared[inputNamed("caches")] = cachesPlace;
-}
-
-void DecoderRows::shareOfChunk(Places &shared) const {
-  shared[inputNamed("ids")] = chunkPlace;
-  shared[inputNamed("caches")] = chunkCachesPlace;
 }
 
 void DecoderRows::begin(const std::optional<SpareRows> &spareRows) {
@@ -79,30 +67,20 @@ void DecoderRows::begin(const std::optional<SpareRows> &spareRows) {
   sentences = integers(sentencesPlace);
   caches = integers(cachesPlace);
   forbiddenIds = integers(forbiddenPlace);
-  chunkIds = integers(chunkPlace);
-  chunkLengths = integers(lengthsPlace);
-  wanted = integers(wantedPlace);
+  prefillRows.settle();
   history = historyPlace ? integers(*historyPlace) : nullptr;
-  int32_t *chunkCaches = integers(chunkCachesPlace);
   for (int64_t i = 0; i < dims[Dim::Batch]; ++i) {
     sentences[i] = int32_t(i);
-    caches[i] = chunkCaches[i] = int32_t(i * perSentence());
+    caches[i] = int32_t(i * perSentence());
     positions[i] = 0;
   }
   goesOn.resize(size_t(dims[Dim::Batch]));
   setCount(dims[Dim::Batch]);
 }
 
-void DecoderRows::fillChunk(const std::vector<std::vector<int32_t>> &inputs,
-                            bool wantsAll) {
-  int64_t length = dims[Dim::Target], asked = dims[Dim::Wanted];
+void DecoderRows::setPast(const std::vector<std::vector<int32_t>> &inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    int32_t *ids = chunkIds + int64_t(i) * length;
-    std::fill(std::copy(inputs[i].begin(), inputs[i].end(), ids), ids + length,
-              0);
-    positions[i] = chunkLengths[i] = int32_t(inputs[i].size());
-    for (int64_t k = 0; k < asked; ++k)
-      wanted[int64_t(i) * asked + k] = wantsAll ? int32_t(k) : kNone;
+    positions[i] = int32_t(inputs[i].size());
     if (history)
       std::fill_n(history + int64_t(i) * dims[Dim::Capacity], positions[i],
                   caches[i]);

@@ -1,9 +1,10 @@
 //===- DecoderRows.h - What a batch gives to its decoder --------*- C++ -*-===//
 //
-// The inputs of a decoder's entries: the roles of steps, chunks and whole
-// targets (InputRoles.h), which this class alone places and fills. Their values
-// say which rows go on: the sentence of each, its position, the cache that it
-// writes to and, if rows share their past, which cache has each position of it.
+// The inputs of a decoder's entries: the roles of steps and whole targets
+// (InputRoles.h), which this class alone places and fills; those of a prefill
+// are PrefillRows. Their values say which rows go on: the sentence of each, its
+// position, the cache that it writes to and, if rows share their past, which
+// cache has each position of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 
 #include "runtime/session/DecoderRequest.h"
 #include "runtime/session/Device.h"
+#include "runtime/session/PrefillRows.h"
 #include "runtime/session/Workspace.h"
 
 #include <cstdint>
@@ -31,29 +33,27 @@ struct SpareRows {
 class DecoderRows {
 public:
   DecoderRows(Device &device, Workspace &workspace, DimValues &dims)
-      : device(device), workspace(workspace), dims(dims) {}
+      : device(device), workspace(workspace), dims(dims),
+        prefillRows(workspace, dims) {}
 
   /// Takes the places of a batch's inputs, which hold numbers of its sentences
   /// and its rows, and says those that all entries share. What is placed for
-  /// each batch comes first, behind it what a chunk leaves to steps, and then
-  /// what each step is given.
+  /// each batch comes first, then what a prefill is given, behind it what that
+  /// leaves to steps, and then what each step is given.
   void place(const DecoderRequest &request, bool hasHistory, Places &shared);
-  /// Says those of a step or a whole target; and of a chunk, whose rows are
-  /// sentences.
+  /// Says those of a step or a whole target.
   void shareOfStep(Places &shared) const;
-  void shareOfChunk(Places &shared) const;
-  /// What the device is given once a batch, with each chunk and at each step.
-  PlaceRange ofBatch() const { return batch; }
-  PlaceRange ofChunk() const { return {batch.begin, steps.end}; }
+  PrefillRows &prefill() { return prefillRows; }
+  /// What the device is given with each call of a prefill and at each step.
+  PlaceRange ofPrefill() const { return {prefillBegin, steps.end}; }
   PlaceRange ofStep() const { return steps; }
 
   /// Begins a batch: a row for each sentence, at position 0. With `spare`
   /// several rows may decode one.
   void begin(const std::optional<SpareRows> &spare);
-  /// Fills the inputs of a chunk and of what follows it: `inputs`, one list a
-  /// sentence. Asks for the logits of all positions, or of none.
-  void fillChunk(const std::vector<std::vector<int32_t>> &inputs,
-                 bool wantsAll);
+  /// Each row has the positions behind it that a prefill computes: `inputs`,
+  /// one list a sentence.
+  void setPast(const std::vector<std::vector<int32_t>> &inputs);
   /// Each row has one more position behind it.
   void advance();
   /// Goes on with as many rows as there are parents, see Session::keep.
@@ -80,10 +80,11 @@ private:
   Workspace &workspace;
   DimValues &dims;
   std::optional<SpareRows> spare;
-  PlaceRange batch, steps;
+  PrefillRows prefillRows;
+  Place prefillBegin;
+  PlaceRange steps;
 
   Place idsPlace, positionsPlace, sentencesPlace, cachesPlace, forbiddenPlace;
-  Place chunkPlace, lengthsPlace, wantedPlace, chunkCachesPlace;
   /// None if each row's past is its own.
   std::optional<Place> historyPlace;
 
@@ -91,10 +92,9 @@ private:
   /// The cache that each row writes to.
   int32_t *caches = nullptr;
   int32_t *forbiddenIds = nullptr;
-  int32_t *chunkIds = nullptr, *chunkLengths = nullptr, *wanted = nullptr;
   /// The cache that holds each position of a row's past, [rows, capacity],
   /// which a device keeps itself from step to step: the host writes what is
-  /// behind a chunk.
+  /// behind a prefill.
   int32_t *history = nullptr;
 
   /// Of the rows of a call, those that decode: the first ones.

@@ -80,6 +80,11 @@ public:
 
   /// The entry of Manifest::entry; null if the artifact has none.
   const EntryPoint *entryPoint(Role role, bool hasCandidates = false) const;
+  /// The form of a decoder that computes several positions of a sentence at
+  /// once: Extend, or Chunk if the artifact has none.
+  Role prefillRole() const {
+    return manifest().entry(Role::Extend) ? Role::Extend : Role::Chunk;
+  }
   /// Bytes of scratch memory that each thread of a call needs, as the code
   /// says, which loading does not run.
   int64_t scratchBytes() const { return scratchSize(); }

@@ -90,12 +90,28 @@ Status Session::runFull() {
   return call(decode);
 }
 
-Status Session::runChunk(const std::vector<TokenIds> &inputs) {
-  bool isAll = !chunk.entry;
-  decoder.fillChunk(inputs, isAll);
-  if (Status status = workspace.send(decoder.ofChunk()); !status.ok())
-    return status;
-  return call(isAll ? decode : chunk);
+Status Session::runPrefill(const std::vector<TokenIds> &inputs,
+                           const std::vector<int64_t> &from,
+                           const LogitsOfPosition &tell) {
+  PrefillRows &rows = decoder.prefill();
+  Binding &binding = prefill.entry ? prefill : decode;
+  decoder.setPast(inputs);
+  rows.begin(inputs, from);
+  while (rows.fill()) {
+    if (isCancelled())
+      return Status::error("the decoding was cancelled");
+    if (Status status = workspace.send(decoder.ofPrefill()); !status.ok())
+      return status;
+    if (Status status = call(binding); !status.ok())
+      return status;
+    for (const PrefillRows::Told &told : rows.told())
+      if (Status status = tell(
+              told.sentence, told.position,
+              decoderLogits + told.row * model.manifest().targetVocabulary);
+          !status.ok())
+        return status;
+  }
+  return Status::success();
 }
 
 Status Session::runStep() {

@@ -27,6 +27,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +38,11 @@
 namespace heddle {
 
 using TokenIds = std::vector<int32_t>;
+
+/// Takes the logits f32 [vocabulary] behind a position of a sentence, which are
+/// valid during the call. A failure ends what tells them.
+using LogitsOfPosition = std::function<Status(
+    int64_t sentence, int64_t position, const float *logits)>;
 
 /// What a session may use beside its own thread: threads to share its work
 /// with, and a profile of the model to count it in. Borrowed, and of one
@@ -106,8 +112,7 @@ public:
   int32_t *forbidden(int64_t row) const { return decoder.forbidden(row); }
   int64_t forbiddenWidth() const { return dims[Dim::Forbidden]; }
   /// The decoder's result, which the caller may overwrite:
-  /// [sentences, length, vocabulary], of a chunk, too, or [rows, vocabulary or
-  /// candidates()].
+  /// [sentences, length, vocabulary], or [rows, vocabulary or candidates()].
   float *logits() const { return decoderLogits; }
   /// The result of GreedyStep for a row.
   LargestLogits largest(int64_t row) const {
@@ -130,10 +135,13 @@ public:
   /// Runs the full form over ids(). It fails, as all that follow, if the
   /// device does.
   Status runFull();
-  /// Runs the decoder over the first positions of each sentence at once, behind
-  /// which its row then is: `inputs`, one list a sentence, none longer than was
-  /// asked for. Only the form Chunk has logits of them.
-  Status runChunk(const std::vector<TokenIds> &inputs);
+  /// Runs the decoder over the first positions of each sentence, several at
+  /// once, behind which its row then is: `inputs`, one list a sentence, none
+  /// longer than was asked for. The form Prefill may tell the logits of
+  /// positions, of sentence i from from[i] on, in order; others tell none.
+  Status runPrefill(const std::vector<TokenIds> &inputs,
+                    const std::vector<int64_t> &from = {},
+                    const LogitsOfPosition &tell = {});
   /// Runs one step of all rows, each at its position, which is then the next.
   Status runStep();
 
@@ -226,7 +234,7 @@ private:
   int64_t arenaBytes = 0, deviceScratch = 0;
   void *arena = nullptr;
   void *scratch = nullptr;
-  Binding encode, task, prepare, chunk, decode;
+  Binding encode, task, prepare, prefill, decode;
   std::vector<State> states;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;

@@ -18,7 +18,7 @@ using namespace heddle;
 /// Whether a form goes on step by step, and not with all of a target at once.
 static bool isOfSteps(DecoderForm form) {
   return form != DecoderForm::None && form != DecoderForm::Full &&
-         form != DecoderForm::Chunk;
+         form != DecoderForm::Prefill;
 }
 
 /// Finds the entries of a batch, its dimensions, and a place for all it needs.
@@ -54,15 +54,16 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
         std::min(device->roundPositions(dims[Dim::Source]), most);
     dims[Dim::Capacity] = device->roundPositions(dims[Dim::Capacity]);
   }
-  dims[Dim::Wanted] =
-      request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
-  if (request.chunk > 0)
-    dims[Dim::Target] = request.chunk;
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   for (const SourceInput *input : sourceInputs())
     input->measure(batchOf(sources, request, features), dims);
   dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
+  // Its rows are tokens, too, as those of a ragged source are.
+  if (request.form == DecoderForm::Prefill)
+    decoder.prefill().measure(dims[Dim::Target], /*hasLogits=*/true);
+  else if (request.prefill > 0)
+    decoder.prefill().measure(request.prefill, /*hasLogits=*/false);
   return layOut(request);
 }
 
@@ -74,10 +75,10 @@ Status Session::ofBatch(const Status &status) const {
 }
 
 /// The role of a decoder's form.
-static Role roleOf(DecoderForm form) {
+static Role roleOf(DecoderForm form, const Model &model) {
   switch (form) {
-  case DecoderForm::Chunk:
-    return Role::Chunk;
+  case DecoderForm::Prefill:
+    return model.prefillRole();
   case DecoderForm::None:
     return Role::Encode;
   case DecoderForm::Full:
@@ -96,7 +97,7 @@ static Role roleOf(DecoderForm form) {
 Status Session::findEntries(const DecoderRequest &request) {
   DecoderForm form = request.form;
   encode.entry = model.entryPoint(Role::Encode);
-  task.entry = prepare.entry = chunk.entry = decode.entry = nullptr;
+  task.entry = prepare.entry = prefill.entry = decode.entry = nullptr;
   if (request.task) {
     task.entry = model.entryPoint(*request.task);
     if (!task.entry)
@@ -107,21 +108,19 @@ Status Session::findEntries(const DecoderRequest &request) {
   if (form == DecoderForm::None)
     return Status::success();
   bool hasCandidates = form == DecoderForm::ShortlistStep;
+  Role role = roleOf(form, model);
   // Rows that part share their past; without caches there is none to share.
-  if (roleOf(form) == Role::Step && request.rowsPerSentence > 1)
+  if (role == Role::Step && request.rowsPerSentence > 1)
     decode.entry = model.entryPoint(Role::Beam, hasCandidates);
   if (!decode.entry)
-    decode.entry = model.entryPoint(roleOf(form), hasCandidates);
+    decode.entry = model.entryPoint(role, hasCandidates);
   if (!decode.entry)
-    return Status::error(
-        "'", model.artifact().path(), "' has no decoder with the role '",
-        nameOf(roleOf(form)), hasCandidates ? "' over candidates" : "'");
-  if (request.chunk > 0) {
-    chunk.entry = model.entryPoint(Role::Chunk, hasCandidates);
-    if (!chunk.entry)
-      return Status::error("'", model.artifact().path(),
-                           "' has no decoder with the role 'chunk'");
-  }
+    return Status::error("'", model.artifact().path(),
+                         "' has no decoder with the role '", nameOf(role),
+                         hasCandidates ? "' over candidates" : "'");
+  if (request.prefill > 0)
+    prefill.entry = model.entryPoint(model.prefillRole(), hasCandidates);
+  decoder.prefill().setRole(model.prefillRole());
   // If a decoder has nothing to prepare it has no entry for that.
   if (form != DecoderForm::Full)
     prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
@@ -140,8 +139,8 @@ Session::Layout Session::placeInputs(const DecoderRequest &request) {
     layout.shared[{ArgumentKind::Input, role.name}] = place;
     layout.sources.push_back(place);
   }
+  batchInputs.end = workspace.sharedEnd();
   decoder.place(request, hasHistory, layout.shared);
-  batchInputs.end = decoder.ofBatch().end;
   return layout;
 }
 
@@ -175,18 +174,18 @@ Status Session::bindEntries(DecoderForm form, Layout &layout) {
       return status;
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
-  if (form == DecoderForm::Chunk)
-    decoder.shareOfChunk(shared);
+  if (form == DecoderForm::Prefill)
+    decoder.prefill().share(shared);
   else
     decoder.shareOfStep(shared);
   if (decode.entry)
     if (Status status = bind(decode, shared, /*hasResults=*/true); !status.ok())
       return status;
-  if (!chunk.entry)
+  if (!prefill.entry)
     return Status::success();
   shareOutputs(decode, ArgumentKind::State, shared);
-  decoder.shareOfChunk(shared);
-  return bind(chunk, shared);
+  decoder.prefill().share(shared);
+  return bind(prefill, shared);
 }
 
 Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
@@ -216,7 +215,7 @@ void Session::settle(const Layout &layout) {
   for (Place place : layout.sources)
     sourceValues.push_back(
         reinterpret_cast<int32_t *>(workspace.hostAt(place)));
-  for (Binding *binding : {&encode, &task, &prepare, &chunk, &decode})
+  for (Binding *binding : {&encode, &task, &prepare, &prefill, &decode})
     if (binding->entry)
       connect(*binding);
 }

@@ -49,6 +49,14 @@ func.func @attention_c2_in_and_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32
 
 // -----
 
+func.func @attention_c2_prefill_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
+  // expected-error @below {{expects 'prefill' beside 'shared' or 'in'}}
+  %y = transformer.attention %q, %x, %x at %r of %r through %h prefill(%r) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @attention_c2_through_shared(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
   // expected-error @below {{expects at most one of 'shared', 'in', 'through' and 'ragged', found 2}}
   %y = transformer.attention %q, %x, %x at %r of %r through %h shared {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
@@ -67,7 +75,7 @@ func.func @attention_c2_history(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: 
 
 func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
   // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
-  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return
 }
 
@@ -165,7 +173,7 @@ func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -173,7 +181,7 @@ func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
@@ -486,7 +494,7 @@ func.func @attention_c1_ragged(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows
 
 func.func @attention_c2_ragged_without_positions(%q: tensor<?x?x8xf32>, %k: tensor<?x8xf32>, %rows: tensor<?xi32>) {
   // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
-  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -510,7 +518,7 @@ func.func @attention_c2_ragged_keys_at(%q: tensor<?x8xf32>, %rows: tensor<?xi32>
 
 func.func @attention_c2_starts_without_lengths(%q: tensor<?x?x8xf32>, %rows: tensor<?xi32>) {
   // expected-error @below {{expects lengths with blocks, or with starts if there is no 'at'}}
-  %y = "transformer.attention"(%q, %q, %q, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%q, %q, %q, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
 

@@ -78,6 +78,8 @@ func.func @caches(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows: tensor<?xi3
   %0 = transformer.attention %q, %k, %k at %rows of %rows in %rows {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
   // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %[[ROWS]] of %[[ROWS]] through %{{.*}} into %{{.*}} {heads = 2 : i64} : (
   %1 = transformer.attention %q, %k, %k at %rows of %rows through %history into %q {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %[[ROWS]] of %[[ROWS]] shared prefill(%[[ROWS]]) into %{{.*}} {heads = 2 : i64} : (
+  %2 = transformer.attention %q, %k, %k at %rows of %rows shared prefill(%rows) into %q {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 

@@ -237,14 +237,21 @@ transformer.parameter @column : tensor<9xf32>
 
 // -----
 
-// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, and "chunk" beside "step", found ["whole"]}}
+// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, and "extend" or "chunk" beside "step", found ["whole"]}}
 func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["whole"]} {
   return %ids : tensor<?x?xi32>
 }
 
 // -----
 
-// expected-error @below {{has a chunk form but no step form, which would continue from the states of the chunk}}
+// expected-error @below {{has the form 'extend' but no step form, which would continue from its states}}
+func.func private @extend_without_a_step(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["full", "extend"]} {
+  return %ids : tensor<?x?xi32>
+}
+
+// -----
+
+// expected-error @below {{has the form 'chunk' but no step form, which would continue from its states}}
 func.func private @chunk_without_a_step(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["full", "chunk"]} {
   return %ids : tensor<?x?xi32>
 }

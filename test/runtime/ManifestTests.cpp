@@ -379,8 +379,8 @@ TEST(ManifestTest, entries) {
             "valid"); // Entries without a role are left alone.
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
             "manifest: an entry 'decode' has the role 'whole' (supported: "
-            "encode, full, prepare, step, beam, chunk, greedy, best, embed, "
-            "classify, tag, answer, fill)");
+            "encode, full, prepare, step, beam, extend, chunk, greedy, best, "
+            "embed, classify, tag, answer, fill)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
             "manifest: an entry has no 'decoder'");
 }
@@ -524,6 +524,59 @@ TEST(EntryContractTest, a_chunk_leaves_what_its_step_goes_on_from) {
             }),
             "manifest: entry 'decode.chunk' has logits as f32 [batch, target, "
             "11], expected f32 [batch, wanted, 11]");
+}
+
+/// The toy, whose states are caches alone, with rows of any sentences.
+static std::string
+messageWithExtend(const std::function<void(json &)> &change) {
+  return messageWith([&](json &m) {
+    json &step = m["entries"][3];
+    step["dims"].push_back("caches");
+    for (size_t state : {0, 5})
+      step["arguments"][state]["shape"] = {"caches", "capacity"};
+    json extend = step;
+    extend["name"] = "decode.extend";
+    extend["role"] = "extend";
+    extend["dims"] = {"tokens", "blocks", "wanted",
+                      "batch",  "caches", "capacity"};
+    json &arguments = extend["arguments"];
+    auto list = [](const char *name, const char *dim) {
+      return json{{"name", name},
+                  {"kind", "input"},
+                  {"dtype", "i32"},
+                  {"shape", {dim}}};
+    };
+    for (json &argument : arguments)
+      if (argument["shape"][0] == "rows")
+        argument["shape"][0] =
+            argument["kind"] == "output" ? "wanted" : "tokens";
+    for (auto [name, dim] :
+         {std::pair("prefill", "blocks"), std::pair("wanted", "wanted"),
+          std::pair("wanted_sentences", "wanted")})
+      arguments.push_back(list(name, dim));
+    change(extend);
+    m["entries"].push_back(extend);
+  });
+}
+
+TEST(EntryContractTest, extend_has_rows_and_lists) {
+  EXPECT_EQ(messageWithExtend([](json &) {}), "valid");
+  EXPECT_EQ(
+      messageWithExtend([](json &extend) {
+        extend["arguments"][5]["shape"] = {"tokens", "capacity"};
+      }),
+      "manifest: entry 'decode.extend' has the state 'rolling' as i32 "
+      "[tokens, capacity], expected 'caches' as its first dimension only");
+  EXPECT_EQ(messageWithExtend([](json &extend) {
+              extend["arguments"].back()["name"] = "forbidden";
+            }),
+            "manifest: entry 'decode.extend' has the input 'forbidden', which "
+            "the runtime does not have at that point");
+  EXPECT_EQ(messageWithExtend([](json &extend) {
+              extend["arguments"].erase(extend["arguments"].begin());
+            }),
+            "manifest: entry 'decode.extend' leaves no state 'history' as i32 "
+            "[caches, capacity], which entry 'decode.step' goes on from");
 }
 
 /// The toy whose states are caches, of which a beam's rows read several.

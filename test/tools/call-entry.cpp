@@ -13,6 +13,12 @@
 //     The same of ENTRY.beam: in each step rows write to other caches.
 //   call-entry chunk:COUNT ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
 //     The first COUNT positions by ENTRY.chunk, the others by steps.
+//   call-entry extend:COUNT[:PROMPT] ARTIFACT ENTRY THREADS OUTPUT.npy ...
+//     All positions by ENTRY.extend, COUNT of each sequence in a call. The
+//     first PROMPT of them, or all, are a prompt. Caches hold NaNs before.
+//   call-entry mixed:COUNT[:PROMPT] ARTIFACT ENTRY THREADS OUTPUT.npy ...
+//     The same of every other sequence, the first one among them. The others
+//     have no prompt.
 //
 // Sizes follow from the shapes of the inputs. Files are little-endian float32,
 // int32 or int8 in C order, as numpy writes them; outputs are float32
@@ -29,12 +35,16 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <numeric>
 #include <regex>
 #include <sstream>
 
 using namespace heddle;
 using namespace heddle::test;
+
+/// Neighbouring positions of a prompt that a kernel computes together.
+static constexpr int64_t kBlock = HEDDLE_QUERY_BLOCK;
 
 [[noreturn]] static void fail(const std::string &sentence) {
   fprintf(stderr, "call-entry: %s\n", sentence.c_str());
@@ -119,7 +129,9 @@ static Arrays readArrays(int count, char **words) {
 /// Whether an array has a row for each position where an argument has one for
 /// all.
 static bool isSequence(const Argument &argument, const Array &array) {
-  return !argument.shape.empty() && argument.shape[0].dim == Dim::Rows &&
+  return !argument.shape.empty() &&
+         (argument.shape[0].dim == Dim::Rows ||
+          argument.shape[0].dim == Dim::Tokens) &&
          array.shape.size() == argument.shape.size() + 1;
 }
 
@@ -128,12 +140,21 @@ static bool isSequence(const Argument &argument, const Array &array) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// How sequences are cut: so many positions a call, of which the first ones are
+/// a prompt, or are of every other sequence.
+struct Pieces {
+  int64_t count = 0, prompt = 0;
+  bool areMixed = false;
+};
+
 class Caller {
 public:
   Caller(const EntryRunner &runner, const Arrays &arrays, ThreadPool *pool)
       : runner(runner), arrays(arrays), pool(pool) {}
 
   void runFull(const std::string &name, const std::string &output);
+  void runExtend(const std::string &name, const Pieces &pieces,
+                 const std::string &output);
   /// `form` is step, beam or chunk:COUNT.
   void runSteps(const std::string &name, const std::string &form,
                 const std::string &output);
@@ -146,6 +167,8 @@ private:
   void setPrepared(EntryCall &call, const Entry &entry);
   void setRows(EntryCall &call, const Entry &entry, int64_t position,
                bool movesCaches);
+  void setPieces(EntryCall &call, const Entry &entry, int64_t first,
+                 const std::vector<int64_t> &order, int64_t prompts);
   int64_t runChunk(const Entry &chunk, int64_t most, const Entry &entry,
                    EntryCall &step, NpyWriter &writer);
 
@@ -299,9 +322,9 @@ static void copyFirst(const Array &array, const std::vector<Extent> &shape,
   }
 }
 
-/// The COUNT of the form chunk:COUNT; 0 of others.
-static int64_t chunkOf(const std::string &form) {
-  std::string prefix = "chunk:";
+/// The COUNT of the form PREFIX:COUNT; 0 of others.
+static int64_t countOf(const std::string &form, std::string prefix) {
+  prefix += ":";
   return form.compare(0, prefix.size(), prefix) == 0
              ? std::strtol(form.c_str() + prefix.size(), nullptr, 10)
              : 0;
@@ -347,6 +370,94 @@ int64_t Caller::runChunk(const Entry &chunk, int64_t most, const Entry &entry,
   return count;
 }
 
+/// The inputs of a call of extend: of each sequence in `order` as many
+/// positions from `first` on, those of the first `prompts` sequences as
+/// prompts.
+void Caller::setPieces(EntryCall &call, const Entry &entry, int64_t first,
+                       const std::vector<int64_t> &order, int64_t prompts) {
+  int64_t positions = dims[Dim::Capacity], sequences = int64_t(order.size());
+  int64_t count = dims[Dim::Tokens] / sequences, row = 0;
+  int32_t *blocks = call.data<int32_t>("prefill");
+  for (int64_t at = 0; at < sequences; ++at)
+    for (int64_t position = first; position < first + count; ++position) {
+      if (at < prompts && (position == first || position % kBlock == 0))
+        *blocks++ = int32_t(row);
+      for (const Argument &argument : entry.arguments) {
+        if (argument.name == "positions")
+          call.data<int32_t>("positions")[row] = int32_t(position);
+        if (argument.name == "sentences" || argument.name == "caches")
+          call.data<int32_t>(argument.name)[row] = int32_t(order[at]);
+        if (argument.name == "wanted")
+          call.data<int32_t>("wanted")[row] = int32_t(row);
+        auto found = arrays.find(argument.name);
+        if (found == arrays.end() || !isSequence(argument, found->second))
+          continue;
+        int64_t bytes = call.size(argument.name) / dims[Dim::Tokens] *
+                        elementSize(argument.type);
+        memcpy(call.data<char>(argument.name) + row * bytes,
+               found->second.bytes.data() +
+                   (order[at] * positions + position) * bytes,
+               bytes);
+      }
+      ++row;
+    }
+  *blocks = int32_t(prompts * count);
+}
+
+void Caller::runExtend(const std::string &name, const Pieces &pieces,
+                       const std::string &path) {
+  const Entry &entry = find(name + ".extend");
+  if (const Entry *prepare = runner.entry(name + ".prepare"))
+    findDims(*prepare);
+  findDims(find(name + ".step"));
+  int64_t sequences = dims[Dim::Caches] = dims[Dim::Rows],
+          positions = dims[Dim::Capacity];
+  // Those with prompts stand in front.
+  std::vector<int64_t> order;
+  for (int64_t at = 0; at < sequences; at += 1 + pieces.areMixed)
+    order.push_back(at);
+  int64_t prompted = int64_t(order.size());
+  for (int64_t at = 1; pieces.areMixed && at < sequences; at += 2)
+    order.push_back(at);
+  const Argument &output = outputOf(entry);
+  int64_t width = output.shape[1].size;
+  NpyWriter writer =
+      take(NpyWriter::create(path, {sequences, positions, width}));
+  std::map<std::string, std::string> states;
+  for (int64_t first = 0; first < positions;) {
+    bool isPrompt = first < pieces.prompt;
+    int64_t prompts = isPrompt ? prompted : 0;
+    int64_t count = std::min(
+        pieces.count,
+        (isPrompt ? std::min(pieces.prompt, positions) : positions) - first);
+    dims[Dim::Tokens] = dims[Dim::Wanted] = sequences * count;
+    dims[Dim::Blocks] = 1;
+    for (int64_t position = first; position < first + count; ++position)
+      if (position == first || position % kBlock == 0)
+        dims[Dim::Blocks] += prompts;
+    EntryCall call = prepare(entry);
+    setPrepared(call, entry);
+    setPieces(call, entry, first, order, prompts);
+    for (const Argument &state : entry.arguments) {
+      if (state.kind != ArgumentKind::State)
+        continue;
+      size_t bytes = call.size(state.name) * elementSize(state.type);
+      // NaNs of any float.
+      std::string &kept =
+          states.try_emplace(state.name, bytes, '\xff').first->second;
+      memcpy(call.data<char>(state.name), kept.data(), bytes);
+    }
+    run(call);
+    for (auto &[state, kept] : states)
+      memcpy(kept.data(), call.data<char>(state), kept.size());
+    const float *values = call.data<float>(output.name);
+    for (int64_t at = 0; at < sequences; ++at)
+      check(writer.write(order[at], first, values + at * count * width, count));
+    first += count;
+  }
+  check(writer.commit());
+}
+
 void Caller::runSteps(const std::string &name, const std::string &form,
                       const std::string &path) {
   bool isBeam = form == "beam";
@@ -361,7 +472,7 @@ void Caller::runSteps(const std::string &name, const std::string &form,
   NpyWriter writer = take(NpyWriter::create(
       path, {rows, dims[Dim::Capacity], output.shape[1].size}));
   int64_t position = 0;
-  if (int64_t most = chunkOf(form))
+  if (int64_t most = countOf(form, "chunk"))
     position = runChunk(find(name + ".chunk"), most, entry, step, writer);
   for (; position < dims[Dim::Capacity]; ++position) {
     setRows(step, entry, position, isBeam);
@@ -385,9 +496,22 @@ int main(int argc, char **argv) {
   const char *forms[] = {"full", "step", "beam"};
   bool isForm =
       std::find(std::begin(forms), std::end(forms), command) != std::end(forms);
-  if (argc < 6 || (!isForm && chunkOf(command) < 1))
-    fail("expected model BODY.mlir, or full, step, beam or chunk:COUNT "
-         "ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...");
+  Pieces pieces;
+  for (const char *form : {"extend", "mixed"})
+    if (int64_t count = countOf(command, form)) {
+      size_t colon = command.rfind(':');
+      bool hasPrompt = colon != command.find(':');
+      pieces = {count,
+                hasPrompt ? std::strtol(&command[colon + 1], nullptr, 10)
+                          : std::numeric_limits<int64_t>::max(),
+                form == std::string("mixed")};
+    }
+  if (argc < 6 ||
+      (!isForm && pieces.count < 1 && countOf(command, "chunk") < 1))
+    fail(
+        "expected model BODY.mlir, or full, step, beam or, with :COUNT, chunk, "
+        "extend or mixed, ARTIFACT ENTRY THREADS OUTPUT.npy "
+        "NAME=FILE.npy...");
   EntryRunner runner = take(EntryRunner::open(argv[2]));
   std::unique_ptr<ThreadPool> pool =
       take(ThreadPool::create(std::strtol(argv[4], nullptr, 10)));
@@ -395,6 +519,8 @@ int main(int argc, char **argv) {
   Caller caller(runner, arrays, pool.get());
   if (command == "full")
     caller.runFull(argv[3], argv[5]);
+  else if (pieces.count > 0)
+    caller.runExtend(argv[3], pieces, argv[5]);
   else
     caller.runSteps(argv[3], command, argv[5]);
   return 0;

@@ -156,10 +156,10 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                          names);
   }
   options.form = value;
-  return value == "full" || value == "step" || value == "chunk"
+  return value == "full" || value == "step" || value == "prefill"
              ? Status::success()
              : Status::error("--form has the value '", value,
-                             "', expected full, step or chunk");
+                             "', expected full, step or prefill");
 }
 
 /// Takes the flag at a place of the arguments, and its value.

@@ -280,7 +280,7 @@ void MarianModel::buildShortlist() {
                              {"counts", {"batch"}}},
                             "logits",
                             ShapedType::kDynamic,
-                            {"step", "chunk"}});
+                            {"step", "extend"}});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value rows = layers.embedding(arguments[3], outputMatrix(/*asRows=*/true));
   Value bias = layers.embedding(arguments[3], outputBias());

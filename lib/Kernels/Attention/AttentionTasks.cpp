@@ -39,6 +39,24 @@ bool AttentionTasks::hasTiles() const {
       groups, [](const Group &group) { return group.parts.hasTiles(); });
 }
 
+TaskScratch AttentionTasks::blockScratch() {
+  const TileSizes &sizes = tiles.getSizes();
+  TaskScratch scratch;
+  if (hasTiles()) {
+    scratch.wide = tiles.blockScratch(sizes.queries);
+    if (sizes.queries > sizes.fewQueries)
+      scratch.narrow = tiles.blockScratch(sizes.fewQueries);
+    if (tiles.usesPairs())
+      scratch.wide.pairs = scratch.narrow.pairs = tiles.pairScratch();
+    if (tiles.usesTiles())
+      tiles.takeColumns();
+  }
+  if (hasLists())
+    scratch.row = tiles.rowScratch();
+  tiles.takeShared(hasLists());
+  return scratch;
+}
+
 /// The head of keys and values that a head of queries reads.
 Value AttentionTasks::keyHead(Value head) {
   int64_t group = op.getHeads() / op.getKeyValueHeads();

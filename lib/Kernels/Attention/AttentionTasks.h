@@ -14,6 +14,12 @@
 
 namespace heddle {
 
+/// Scratch memory of a task.
+struct TaskScratch {
+  /// Few queries, as at the end of a sentence, take one vector.
+  QueryScratch wide, narrow, row;
+};
+
 class AttentionTasks {
 public:
   /// Masks are built where the builder stands.
@@ -35,6 +41,8 @@ protected:
   };
 
   bool hasTiles() const;
+  /// Memory for blocks of queries and, with lists, for each query of one.
+  TaskScratch blockScratch();
   mlir::Value keyHead(mlir::Value head);
   mlir::Value headNumber(mlir::Value batch, mlir::Value head);
   int64_t pairWork();

@@ -26,7 +26,8 @@ static constexpr int64_t kTileColumns = 16;
 static constexpr int64_t kColumnBytes = 1 << 19;
 
 static bool hasAmxProduct(AttentionOp op, const IsaLevel &isa) {
-  return isa.hasTiles && op.getFactorType().isBF16() && !op.isStep() &&
+  return isa.hasTiles && op.getFactorType().isBF16() &&
+         (!op.isStep() || op.getPrefill()) &&
          (!op.getSimilarity().empty() || op.isRelative() ||
           op.getKeyWidth() % kKeyGroup == 0) &&
          op.getValueWidth() % kKeyGroup == 0;
@@ -202,15 +203,15 @@ void OnlineUpdates::forEachTile(const HeadView &view, Value begin, Value end,
   });
 }
 
-void OnlineUpdates::init(const HeadView &view, Value first,
+void OnlineUpdates::init(const HeadView &view, Value row,
                          const QueryScratch &scratch) {
-  OnlineInitOp::create(loops.builder, loops.loc, scratch, view.queries, first,
+  OnlineInitOp::create(loops.builder, loops.loc, scratch, view.queries, row,
                        queryScale());
 }
 
-void OnlineUpdates::finish(const HeadView &view, Value first,
+void OnlineUpdates::finish(const HeadView &view, Value row,
                            const QueryScratch &scratch) {
-  OnlineFinishOp::create(loops.builder, loops.loc, scratch, view.result, first,
+  OnlineFinishOp::create(loops.builder, loops.loc, scratch, view.result, row,
                          op.getNormalizer());
 }
 
@@ -271,26 +272,32 @@ void OnlineUpdates::addTile(const HeadView &view, Value first,
 // Queries
 //===----------------------------------------------------------------------===//
 
-void OnlineUpdates::block(const HeadView &view, Value first,
+void OnlineUpdates::addKeys(const HeadView &view, const QueryRows &rows,
+                            const QueryScratch &scratch) {
+  // The runs of a whole block even where fewer queries are there, and whatever
+  // scratch they take: what a tile is may not depend on how many there are, and
+  // that depends on padding, and on how a prompt is cut.
+  forEachTile(view, rows.aligned, loops.add(rows.aligned, sizes.queries),
+              /*isOfRow=*/false, [&](const TileBounds &tile) {
+                addTile(view, rows.position, tile, view.places, scratch);
+              });
+}
+
+void OnlineUpdates::block(const HeadView &view, const QueryRows &rows,
                           const QueryScratch &scratch,
                           const QueryScratch &own) {
-  init(view, first, scratch);
-  // The runs of a whole block even where fewer queries are left, and whatever
-  // scratch they take: what a tile is may not depend on how many there are, and
-  // that depends on padding.
-  forEachTile(view, first, loops.add(first, sizes.queries), /*isOfRow=*/false,
-              [&](const TileBounds &tile) {
-                addTile(view, first, tile, view.places, scratch);
-              });
+  init(view, rows.row, scratch);
+  addKeys(view, rows, scratch);
   if (view.parts->lists.empty())
-    return finish(view, first, scratch);
-  finishRows(view, first, scratch, own);
+    return finish(view, rows.row, scratch);
+  finishRows(view, rows, scratch, own);
 }
 
 /// The queries of a block, one by one, with the keys that lists give.
-void OnlineUpdates::finishRows(const HeadView &view, Value first,
+void OnlineUpdates::finishRows(const HeadView &view, const QueryRows &rows,
                                const QueryScratch &block,
                                const QueryScratch &own) {
+  Value first = rows.row, toPosition = loops.sub(rows.position, rows.row);
   int64_t columns = cast<MemRefType>(block.sums.getType()).getDimSize(1);
   Value end = loops.min(loops.add(first, columns), loops.size(view.queries, 0));
   loops.each(first, end, 1, [&](Value query) {
@@ -301,7 +308,7 @@ void OnlineUpdates::finishRows(const HeadView &view, Value first,
     OnlineResumeOp::create(loops.builder, loops.loc, block.sums, block.state,
                            loops.sub(query, first), scratch.sums,
                            scratch.state);
-    addLists(view, query, scratch);
+    addLists(view, loops.add(query, toPosition), scratch);
     finish(view, query, scratch);
   });
 }

@@ -53,6 +53,13 @@ struct HeadView {
   int64_t stride = 1;
 };
 
+/// Where queries stand: the row of the first one in a view, and its position.
+/// They are some of a block of queries that begins at `aligned`, which decides
+/// what tiles are.
+struct QueryRows {
+  mlir::Value row, position, aligned;
+};
+
 /// Writes online ops for one `op` on memrefs, at the builder of `loops`.
 class OnlineUpdates {
 public:
@@ -77,10 +84,17 @@ public:
   void setColumnsOf(mlir::Value view) { columns.head = view; }
   void takeColumns();
 
-  /// As many queries, from number `first` on, as `scratch` has columns. With
-  /// lists `own` is memory for each of them.
-  void block(const HeadView &view, mlir::Value first,
+  /// As many queries as `scratch` has columns. With lists `own` is memory for
+  /// each of them.
+  void block(const HeadView &view, const QueryRows &rows,
              const QueryScratch &scratch, const QueryScratch &own);
+  /// What such a block is made of, without lists: it begins, sees the keys of
+  /// one view or of several, and ends.
+  void init(const HeadView &view, mlir::Value row, const QueryScratch &scratch);
+  void addKeys(const HeadView &view, const QueryRows &rows,
+               const QueryScratch &scratch);
+  void finish(const HeadView &view, mlir::Value row,
+              const QueryScratch &scratch);
   /// The query in row `row`, at `position`.
   void row(const HeadView &view, mlir::Value row, mlir::Value position,
            const QueryScratch &scratch);
@@ -103,15 +117,11 @@ private:
   void forEachTile(const HeadView &view, mlir::Value begin, mlir::Value end,
                    bool isOfRow,
                    llvm::function_ref<void(const TileBounds &)> tile);
-  void init(const HeadView &view, mlir::Value first,
-            const QueryScratch &scratch);
-  void finish(const HeadView &view, mlir::Value first,
-              const QueryScratch &scratch);
   void addTile(const HeadView &view, mlir::Value first, const TileBounds &tile,
                const KeyPlaces &places, const QueryScratch &scratch);
   void addLists(const HeadView &view, mlir::Value position,
                 const QueryScratch &scratch);
-  void finishRows(const HeadView &view, mlir::Value first,
+  void finishRows(const HeadView &view, const QueryRows &rows,
                   const QueryScratch &block, const QueryScratch &own);
 
   AttentionOp op;

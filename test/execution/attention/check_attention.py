@@ -5,11 +5,12 @@ usage: check_attention.py [--cells sample|all] [--batches NAME,...]
                           [VARIANT...]
 
 A cell is a function of a variant (encoder, decoder, cross), with a head of keys
-for each head or for several, over a batch of sentences, as a whole, step by step
-or its first positions as a chunk, in f32, bf16 or f16, by the code of one ISA level
-or by plain loops. Beside it stand properties: sentences alone, on other threads,
-have the bits that they have in the batch, and so have steps through other
-caches; `a | b` has those of `b | a`; the order of what has no positions means
+for each head or for several, over a batch of sentences, as a whole, step by step,
+as a prompt in pieces (extend) or its first positions as a chunk, in f32, bf16 or
+f16, by the code of one ISA level or by plain loops. Beside it stand properties:
+sentences alone, on other threads, have the bits that they have in the batch, and
+so have steps through other caches and prompts in other pieces; positions that
+extend generates have those of steps; `a | b` has those of `b | a`; the order of what has no positions means
 nothing. All levels of this machine are tried; in a sample they take turns. With
 --device gpu the same runs by kernels of GPUs in the emulator, over short and
 late batches. --batches takes some of short, middle, long and late, --counts
@@ -18,13 +19,13 @@ call-entry in PATH.
 """
 
 import argparse
+import itertools
 import pathlib
 import shutil
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
@@ -56,6 +57,9 @@ BATCHES = {
     "late": [31, 530, 33],
 }
 FIRST_CHUNK = {"late": 500}
+# Positions of a piece, in turn: parts of blocks of 32 queries, and several of
+# them. At most 256, for which rings of windows have room.
+PIECES = {"short": [17, 5, 33, 1, 16], "middle": [100, 256], "long": [256, 200]}
 
 # Errors are counted in roundings of everything at once, each in the least
 # favourable direction, see sentence.py. In float32 products of 32 to 64 terms
@@ -171,19 +175,22 @@ class Artifact:
             *(*given, *code.flags),
         )
 
-    def run(self, function, form, arrays, threads=1, chunk=17):
-        """Of the form chunk, so many positions are one."""
+    def run(self, function, form, arrays, threads=1):
         inputs = []
         for name, values in arrays.items():
             np.save(self.folder / f"{name}.npy", values)
             inputs.append(f"{name}={self.folder / name}.npy")
         output = self.folder / "y.npy"
-        form = f"chunk:{chunk}" if form == "chunk" else form
         command(
             *("call-entry", form, self.folder / "module.heddle", function),
             *(threads, output, *inputs),
         )
         return np.load(output)
+
+
+def counted(form, count):
+    """The form, and how many positions a chunk or a piece has."""
+    return f"{form}:{count}" if form in ("chunk", "extend") else form
 
 
 class Tally:
@@ -338,8 +345,17 @@ class Checker:
         forms = plan.module.forms(function)
         if name in FIRST_CHUNK:
             forms = [form for form in forms if form != "step"]
-        chunk = FIRST_CHUNK.get(name, 17)
-        for (code, artifact), form in product(artifacts.items(), forms):
+        pieces, turns = PIECES.get(name, [256, 200]), itertools.count()
+
+        def named(form):
+            first = FIRST_CHUNK.get(name, 17)
+            if form != "extend":
+                return counted(form, first)
+            form = counted(form, pieces[next(turns) % len(pieces)])
+            return f"{form}:{first}" if name in FIRST_CHUNK else form
+
+        steps = {}
+        for (code, artifact), form in itertools.product(artifacts.items(), forms):
             words = f"{plan.name(code)}, {function}, {name} batch"
             kind = code.kind(form)
             self.turn += 1
@@ -347,7 +363,7 @@ class Checker:
 
             def check_values():
                 threads = 1 + self.turn % 3
-                found = artifact.run(function, form, arrays, threads, chunk)
+                found = artifact.run(function, named(form), arrays, threads)
                 together.extend(found)
                 self.tally.compare(
                     code.type, kind, together, expected[code.type]
@@ -356,9 +372,7 @@ class Checker:
             def check_bits():
                 b, threads = self.turn % len(together), 1 + (self.turn + 1) % 3
                 inputs = batch.arrays(of=b)
-                alone = artifact.run(
-                    function, form, inputs, threads, chunk
-                )[0]
+                alone = artifact.run(function, named(form), inputs, threads)[0]
                 words = f"sentence {b} alone"
                 expect_bits(alone, together[b][: len(alone)], words)
 
@@ -369,7 +383,23 @@ class Checker:
                     words = f"sentence {b} through other caches"
                     expect_bits(found[b][:length], expected, words)
 
+            def check_mixed():
+                """Prompts beside positions that are generated."""
+                count = pieces[next(turns) % len(pieces)]
+                found = artifact.run(function, f"mixed:{count}", arrays)
+                for b, length in enumerate(batch.lengths):
+                    expected = steps[code] if b % 2 else together
+                    expect_bits(
+                        found[b][:length],
+                        expected[b][:length],
+                        f"sentence {b} beside others of another kind",
+                    )
+
             self.tally.check(kind, words, check_values)
+            if form == "step":
+                steps[code] = together
+            if together and form == "extend" and steps.get(code):
+                self.tally.check("bits", f"{words}, mixed", check_mixed)
             if together and form == "step" and plan.module.has_caches(function):
                 self.tally.check("bits", f"{words}, beam", check_beam)
             if together:
@@ -385,7 +415,7 @@ class Checker:
             batch = Batch(module, function, BATCHES["short"])
             for form in module.forms(function):
                 found, expected = (
-                    each.run(function, form, batch.arrays())
+                    each.run(function, counted(form, 17), batch.arrays())
                     for each in (turned, artifact)
                 )
                 for b, length in enumerate(batch.lengths):

@@ -50,7 +50,10 @@ class Module:
         return self.shape_of("!sequence")[0]
 
     def forms(self, function):
-        return ["full"] if function == "encoder" else ["full", "step", "chunk"]
+        if function == "encoder":
+            return ["full"]
+        many = "chunk" if "linear_attention" in self.text else "extend"
+        return ["full", "step", many]
 
     def has_caches(self, function):
         """Sums of keys are of constant size."""

@@ -48,7 +48,7 @@ module attributes {
       %lengths: !lengths {transformer.name = "lengths",
                           transformer.dims = ["batch"]})
       -> (tensor<?x?x23xf32> {transformer.name = "logits"})
-      attributes {transformer.forms = ["full", "step", "chunk"]} {
+      attributes {transformer.forms = ["full", "step", "extend"]} {
     %table = transformer.weight @table : tensor<23x16xf32>
     %e = transformer.embedding %ids, %table {scale = 4.0 : f32}
       : (!ids, tensor<23x16xf32>) -> !sequence

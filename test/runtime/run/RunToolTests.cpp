@@ -211,7 +211,7 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
                      name + " is for translations, but --teacher scores");
   }
   expectUsageError("toy --form half",
-                   "--form has the value 'half', expected full, step or chunk");
+                   "--form has the value 'half', expected full, step or prefill");
   expectUsageError("toy --form step", "--form needs --teacher FILE");
   expectUsageError("toy --teacher x", "--teacher needs --logits FILE.npy");
   expectUsageError("toy --logits x", "--logits needs --teacher FILE");

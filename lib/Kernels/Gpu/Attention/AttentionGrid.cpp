@@ -241,9 +241,13 @@ LogicalResult heddle::emitGrid(AttentionOp op,
                                const GpuArchitecture &architecture) {
   if (!op.getDestination())
     return failure();
-  if (architecture.hasWarpgroups && succeeded(emitWarpgroups(op)))
-    return success();
-  if (succeeded(emitBlocks(op, architecture)) || succeeded(emitSteps(op)))
+  // Prompts in blocks, if steps compute what stands behind them.
+  bool isBlocked = !op.getPrefill() || hasSteps(op);
+  if (isBlocked &&
+      ((architecture.hasWarpgroups && succeeded(emitWarpgroups(op))) ||
+       succeeded(emitBlocks(op, architecture))))
+    return op.getPrefill() ? emitSteps(op, /*areGenerated=*/true) : success();
+  if (succeeded(emitSteps(op)))
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();

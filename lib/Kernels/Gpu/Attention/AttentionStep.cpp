@@ -440,10 +440,14 @@ QueryState AttentionStep::meet(Value number, Value column) {
 // The grids
 //===----------------------------------------------------------------------===//
 
-LogicalResult heddle::emitSteps(AttentionOp op) {
-  if (!op.isStep() || !op.getSimilarity().empty() ||
-      !HeadPieces::exist(op.getKey(), op.getKeyWidth()) ||
-      !HeadPieces::exist(op.getValue(), op.getValueWidth()))
+bool heddle::hasSteps(AttentionOp op) {
+  return op.isStep() && op.getSimilarity().empty() &&
+         HeadPieces::exist(op.getKey(), op.getKeyWidth()) &&
+         HeadPieces::exist(op.getValue(), op.getValueWidth());
+}
+
+LogicalResult heddle::emitSteps(AttentionOp op, bool areGenerated) {
+  if (!hasSteps(op))
     return failure();
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());
@@ -462,31 +466,33 @@ LogicalResult heddle::emitSteps(AttentionOp op) {
         Value rest = code.udiv(block, sets);
         Value chunk = code.urem(rest, count);
         Value row = code.udiv(rest, count);
-        AttentionStep step(op, code.toIndex(row), code.toIndex(firstHead),
-                           heads, code);
-        step.build(code.toIndex(chunk), chunks);
-        code.eachPiece(heads * op.getValueWidth(), [&](Value place) {
-          Value number = code.udiv(place, op.getValueWidth());
-          Value column = code.urem(place, op.getValueWidth());
-          QueryState state = step.meet(number, column);
-          Value isAll = code.equal(count, code.i32(1));
-          scf::IfOp::create(
-              builder, code.loc, isAll,
-              [&](OpBuilder &, Location) {
-                // Columns of heads stand side by side, too.
-                code.store(resultOf(op, state.sums[0], state.total, code),
-                           op.getDestination(),
-                           step.firstQuery().resultAt(code.toIndex(place)));
-                scf::YieldOp::create(builder, code.loc);
-              },
-              [&](OpBuilder &, Location) {
-                Value head = code.add(firstHead, number);
-                Value unit = code.add(code.mul(row, op.getHeads()), head);
-                states.store(unit, chunk, column, state, code);
-                scf::YieldOp::create(builder, code.loc);
-              });
+        forGenerated(op, row, areGenerated, code, [&] {
+          AttentionStep step(op, code.toIndex(row), code.toIndex(firstHead),
+                             heads, code);
+          step.build(code.toIndex(chunk), chunks);
+          code.eachPiece(heads * op.getValueWidth(), [&](Value place) {
+            Value number = code.udiv(place, op.getValueWidth());
+            Value column = code.urem(place, op.getValueWidth());
+            QueryState state = step.meet(number, column);
+            Value isAll = code.equal(count, code.i32(1));
+            scf::IfOp::create(
+                builder, code.loc, isAll,
+                [&](OpBuilder &, Location) {
+                  // Columns of heads stand side by side, too.
+                  code.store(resultOf(op, state.sums[0], state.total, code),
+                             op.getDestination(),
+                             step.firstQuery().resultAt(code.toIndex(place)));
+                  scf::YieldOp::create(builder, code.loc);
+                },
+                [&](OpBuilder &, Location) {
+                  Value head = code.add(firstHead, number);
+                  Value unit = code.add(code.mul(row, op.getHeads()), head);
+                  states.store(unit, chunk, column, state, code);
+                  scf::YieldOp::create(builder, code.loc);
+                });
+          });
         });
       });
-  states.emitMeeting(builder);
+  states.emitMeeting(builder, areGenerated);
   return success();
 }

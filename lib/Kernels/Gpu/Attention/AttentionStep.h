@@ -20,8 +20,11 @@
 namespace heddle {
 
 /// Builds the grids of a step in front of it: of scaled products of heads whose
-/// rows are pieces of 16 bytes. Fails for others.
-mlir::LogicalResult emitSteps(AttentionOp op);
+/// rows are pieces of 16 bytes. Fails for others. `areGenerated` leaves rows of
+/// prompts alone, which blocks of queries compute.
+mlir::LogicalResult emitSteps(AttentionOp op, bool areGenerated = false);
+/// Whether it does not fail.
+bool hasSteps(AttentionOp op);
 
 } // namespace heddle
 

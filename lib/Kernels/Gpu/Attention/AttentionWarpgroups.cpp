@@ -368,6 +368,11 @@ LogicalResult heddle::emitWarpgroups(AttentionOp op) {
   }
   while (AttentionMemory(op, few).bytes() > kHalfOfShared)
     --few.stages;
+  // A block of a prompt has fewer queries than one warpgroup multiplies.
+  if (op.getPrefill()) {
+    buildGrid(op, few, builder);
+    return success();
+  }
   // Which shape it is changes no bit: tiles of keys are the same, and so are
   // products of 64 queries.
   auto build = [&](const AttentionShape &shape) {

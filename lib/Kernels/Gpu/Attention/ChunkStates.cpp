@@ -144,15 +144,20 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
     });
 }
 
-void ChunkStates::emitMeeting(OpBuilder &builder) const {
-  Location loc = AttentionOp(op).getLoc();
+void ChunkStates::emitMeeting(OpBuilder &builder, bool areGenerated) const {
+  AttentionOp op = this->op;
+  Location loc = op.getLoc();
+  int64_t heads = op.getHeads();
   IndexMath math = {builder, loc};
   Value blocks = math.uceilDiv(units, kWarps);
   blocks = math.select(math.less(math.index(1), chunks), blocks, math.index(0));
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {
                Value unit = code.add(code.mul(block, kWarps), code.warp());
-               code.ifThen(code.uless(unit, code.toI32(units)),
-                           [&] { meet(unit, code); });
+               Value row = code.udiv(unit, heads);
+               code.ifThen(code.uless(unit, code.toI32(units)), [&] {
+                 forGenerated(op, row, areGenerated, code,
+                              [&] { meet(unit, code); });
+               });
              });
 }

@@ -20,8 +20,8 @@ public:
   void store(mlir::Value unit, mlir::Value chunk, mlir::Value column,
              const QueryState &state, BlockCode &code) const;
   /// Builds the grid that makes results of them, of no blocks if there is
-  /// one chunk.
-  void emitMeeting(mlir::OpBuilder &builder) const;
+  /// one chunk; with `areGenerated` none of rows of prompts.
+  void emitMeeting(mlir::OpBuilder &builder, bool areGenerated) const;
 
 private:
   struct Place {

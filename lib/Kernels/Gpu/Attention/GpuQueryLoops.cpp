@@ -64,3 +64,12 @@ Value GpuQueryLoops::growthOf(Value maximum, Value larger) {
   // Both may be infinite.
   return loops.select(loops.equal(maximum, larger), loops.f32(1), factor);
 }
+
+void heddle::forGenerated(AttentionOp op, Value row, bool areGenerated,
+                          BlockCode &code, function_ref<void()> body) {
+  if (!areGenerated)
+    return body();
+  Value last = code.sub(code.toI32(code.size(op.getPrefill(), 0)), code.i32(1));
+  Value first = code.loadWord(op.getPrefill(), last);
+  code.ifThen(code.logicalNot(code.uless(row, first)), body);
+}

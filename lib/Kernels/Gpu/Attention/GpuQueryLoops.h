@@ -42,6 +42,11 @@ private:
   mlir::Value powerOf(mlir::Value difference, const Origin &origin);
 };
 
+/// Builds `body` for the row of a step, an i32; if `areGenerated` where it is
+/// behind all rows of prompts, which is the same for all threads of a row.
+void forGenerated(AttentionOp op, mlir::Value row, bool areGenerated,
+                  BlockCode &code, llvm::function_ref<void()> body);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_KERNELS_GPU_ATTENTION_GPUQUERYLOOPS_H

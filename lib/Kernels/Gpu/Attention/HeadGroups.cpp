@@ -19,7 +19,7 @@ HeadGroups::HeadGroups(AttentionOp op, int64_t rows, OpBuilder &builder)
     : op(op), rows(rows) {
   for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
     // Blocks of a list have neighbours.
-    int64_t stride = heads.mask && !op.isRagged()
+    int64_t stride = heads.mask && !op.isRagged() && !op.getPrefill()
                          ? heads.mask.getDefiningOp<MaskOpInterface>().stride()
                          : 1;
     groups.push_back({std::move(heads), stride});
@@ -95,10 +95,35 @@ void HeadGroups::forBlock(
   });
 }
 
-void HeadGroups::forRaggedBlock(
+/// A block of a prompt.
+QueryRows HeadGroups::promptAt(Value number, Value head,
+                               BlockCode &code) const {
+  AttentionOp op = this->op;
+  Value row = code.loadWord(op.getPrefill(), number);
+  Value behind = code.loadWord(op.getPrefill(), code.add(number, 1));
+  Value first = code.loadWord(op.getPositions(), row);
+  Value sentence = code.loadWord(op.getSentences(), row);
+  Value end = code.add(first, code.sub(behind, row));
+  QueryRows block = {sentence, head, first, end, end};
+  block.start = code.sub(row, first);
+  if (op.getShared()) {
+    block.keyCount = code.toI32(code.size(op.getKey(), 1));
+    block.cache = sentence;
+  } else {
+    block.cache = code.loadWord(op.getCaches(), row);
+  }
+  return block;
+}
+
+void HeadGroups::forListedBlock(
     Value number, Value head, BlockCode &code,
     function_ref<void(const QueryRows &, Value)> body) const {
   AttentionOp op = this->op;
+  if (op.getPrefill()) {
+    QueryRows block = promptAt(number, head, code);
+    return forGroupOf(
+        head, code, [&](const Group &group) { body(block, group.heads.mask); });
+  }
   Value row = code.loadWord(op.getBlocks(), number);
   Value first = code.loadWord(op.getPositions(), row);
   Value sentence = code.loadWord(op.getSentences(), row);

@@ -17,8 +17,8 @@ namespace heddle {
 
 class HeadGroups {
 public:
-  /// Of an op that is no step, for blocks of `rows` queries. Masks of groups
-  /// are built at the builder's place.
+  /// Of an op that is no step, or has prompts, for blocks of `rows` queries.
+  /// Masks of groups are built at the builder's place.
   HeadGroups(AttentionOp op, int64_t rows, mlir::OpBuilder &builder);
 
   /// Blocks of queries of a head, an index: of the group that has most.
@@ -32,9 +32,9 @@ public:
            BlockCode &code,
            llvm::function_ref<void(const QueryRows &, mlir::Value)> body) const;
 
-  /// The same for the queries of a ragged op from block `number` of its list
-  /// on, if that begins one of `rows` queries.
-  void forRaggedBlock(
+  /// The same for the queries of block `number` of the op's list: of a ragged
+  /// one for those from there on, if it begins one of `rows` queries.
+  void forListedBlock(
       mlir::Value number, mlir::Value head, BlockCode &code,
       llvm::function_ref<void(const QueryRows &, mlir::Value)> body) const;
 
@@ -46,6 +46,8 @@ private:
     int64_t stride;
   };
 
+  QueryRows promptAt(mlir::Value number, mlir::Value head,
+                     BlockCode &code) const;
   QueryRows rowsOf(const Group &group, mlir::Value sentence, mlir::Value head,
                    mlir::Value number, BlockCode &code) const;
   void forGroupOf(mlir::Value head, BlockCode &code,

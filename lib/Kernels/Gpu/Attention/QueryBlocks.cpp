@@ -6,11 +6,13 @@
 // first row and the stride multiplies the distance: the code behind counts rows
 // by number and knows nothing of strides. Query heads of one group have the
 // columns of one key/value head. A ragged block reads its first row, and where
-// its sentence begins and ends, from the lists of the op.
+// its sentence begins and ends, from the lists of the op; so does a block of a
+// prompt, whose keys stand in a cache.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Attention/QueryBlocks.h"
+#include "dialect/attention/Attention.h"
 #include "lib/Kernels/Gpu/Attention/HeadGroups.h"
 
 using namespace mlir;
@@ -32,6 +34,27 @@ Value QueryRows::keyPositions(AttentionOp op, BlockCode &code) const {
   return start ? code.toIndex(keyCount) : code.size(op.getKey(), 1);
 }
 
+/// The queries, if `areKeys` is false, or the keys of a prompt, by position.
+static HeadRows rowsOfPrompt(Value memref, const QueryRows &block, Value head,
+                             int64_t width, bool areKeys, BlockCode &code) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t pitch = type.getShape().back() * bytes;
+  Value pitchWord = code.i32(pitch), offset;
+  if (areKeys) {
+    Value slots = code.toI32(code.size(memref, 1));
+    offset = code.rowOffset(code.mul(block.cache, slots), pitchWord);
+  } else {
+    // Position 0 may stand in front of all rows.
+    Value row = code.add(block.start, block.first);
+    offset = code.sub(code.rowOffset(row, pitchWord),
+                      code.rowOffset(block.first, pitchWord));
+  }
+  Value first = code.at(code.global(memref), offset);
+  return {code.at(first, code.mul(head, width * bytes)), pitch,
+          areKeys ? block.keyCount : block.queryCount};
+}
+
 static HeadRows rowsOfHead(Value memref, const QueryRows &block, Value head,
                            int64_t width, BlockCode &code) {
   auto type = cast<MemRefType>(memref.getType());
@@ -51,7 +74,9 @@ OperandRows heddle::rowsOf(AttentionOp op, const QueryRows &block,
                            BlockCode &code) {
   Value kvHead = code.udiv(block.head, op.getHeads() / op.getKeyValueHeads());
   auto rowsOf = [&](Value memref, Value head, int64_t width) {
-    return rowsOfHead(memref, block, head, width, code);
+    return block.cache ? rowsOfPrompt(memref, block, head, width,
+                                      memref != op.getQuery(), code)
+                       : rowsOfHead(memref, block, head, width, code);
   };
   OperandRows rows;
   rows.queries = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
@@ -61,7 +86,8 @@ OperandRows heddle::rowsOf(AttentionOp op, const QueryRows &block,
 }
 
 bool heddle::hasQueryBlocks(AttentionOp op) {
-  return !op.isStep() && !op.getStarts() && op.getSimilarity().empty() &&
+  bool mayBeBlocks = !op.isStep() || (op.getPrefill() && !readsRing(op));
+  return mayBeBlocks && !op.getStarts() && op.getSimilarity().empty() &&
          !op.isRelative() && op.getKeyWidth() % 16 == 0 &&
          op.getValueWidth() % 16 == 0 &&
          areDense({op.getQuery(), op.getKey(), op.getValue()});
@@ -73,10 +99,13 @@ void heddle::createQueryGrid(
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   HeadGroups groups(op, rows, builder);
-  if (op.isRagged()) {
-    Value count = loops.mul(loops.size(op.getBlocks(), 0), op.getHeads());
+  if (op.isRagged() || op.getPrefill()) {
+    Value blocks = op.isRagged()
+                       ? loops.size(op.getBlocks(), 0)
+                       : loops.add(loops.size(op.getPrefill(), 0), -1);
+    Value count = loops.mul(blocks, op.getHeads());
     createGrid(builder, loc, count, shape, [&](BlockCode &code, Value number) {
-      groups.forRaggedBlock(
+      groups.forListedBlock(
           code.udiv(number, op.getHeads()), code.urem(number, op.getHeads()),
           code,
           [&](const QueryRows &block, Value mask) { body(code, block, mask); });

@@ -17,8 +17,12 @@ struct QueryRows {
   /// end of queries and of keys.
   mlir::Value first, queryCount, keyCount;
   Positions positions = {};
-  /// The row of the sentence's first token; null if rows are [batch, n].
+  /// The row of the sentence's first token, of a prompt that of its first
+  /// position, even if that is below 0; null if rows are [batch, n].
   mlir::Value start = {};
+  /// The cache, or the memory of the sentence, that has the keys of a prompt;
+  /// null for others.
+  mlir::Value cache = {};
 
   /// The queries [first, first + rows) that exist, as masks ask for them.
   QueryBlock asked(AttentionOp op, int64_t rows, BlockCode &code) const;
@@ -34,14 +38,15 @@ struct OperandRows {
 OperandRows rowsOf(AttentionOp op, const QueryRows &block, BlockCode &code);
 
 /// Whether tensor cores multiply what the op has: scaled products of whole
-/// sentences, without a list of queries over ragged keys or vectors of relative
-/// positions, whose heads have widths in multiples of 16 and rows in order.
+/// sentences, or of prompts whose keys are no ring, without a list of queries
+/// over ragged keys or vectors of relative positions, whose heads have widths
+/// in multiples of 16 and rows in order.
 bool hasQueryBlocks(AttentionOp op);
 
 /// The grid of an op, with a block for each `rows` queries of each head (of a
-/// ragged one for each of its blocks, of which some have nothing to do); `body`
-/// builds what its threads do, and gets the mask as the head has it: see
-/// HeadGroups.h.
+/// ragged one, and of prompts, for each of its blocks, of which some have
+/// nothing to do); `body` builds what its threads do, and gets the mask as the
+/// head has it: see HeadGroups.h.
 void createQueryGrid(
     AttentionOp op, int64_t rows, const BlockShape &shape,
     mlir::OpBuilder &builder,

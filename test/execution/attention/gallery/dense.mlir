@@ -47,7 +47,7 @@ func.func @decoder(
     %table: tensor<?x?xi8> {transformer.name = "table",
                             transformer.dims = ["target", "target"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights
@@ -72,7 +72,7 @@ func.func @cross(
     %table: tensor<?x?xi8> {transformer.name = "table",
                             transformer.dims = ["target", "source"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights

@@ -18,7 +18,7 @@ func.func @decoder(
     %x: !sequence {transformer.name = "x", transformer.target,
                    transformer.dims = ["batch", "target"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_a = transformer.weight @W_a : tensor<2x64xf32>
   %v_a = transformer.weight @v_a : tensor<2xf32>
   %mask = transformer.mask.causal
@@ -58,7 +58,7 @@ func.func @cross(
     %lengths: !lengths {transformer.name = "lengths",
                         transformer.dims = ["batch"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_a = transformer.weight @W_a : tensor<2x64xf32>
   %v_a = transformer.weight @v_a : tensor<2xf32>
   %mask = transformer.mask.padding %lengths : !lengths

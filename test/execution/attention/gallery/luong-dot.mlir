@@ -19,7 +19,7 @@ func.func @cross(
     %lengths: !lengths {transformer.name = "lengths",
                         transformer.dims = ["batch"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %mask = transformer.mask.padding %lengths : !lengths
   %y = transformer.attention %x, %memory, %memory mask(%mask)
       {heads = 1 : i64, scale = 1.0 : f32}

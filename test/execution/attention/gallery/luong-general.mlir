@@ -22,7 +22,7 @@ func.func @cross(
     %lengths: !lengths {transformer.name = "lengths",
                         transformer.dims = ["batch"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_a = transformer.weight @W_a : !weights
   %h = transformer.linear %x, %W_a : (!sequence, !weights) -> !sequence
   %mask = transformer.mask.padding %lengths : !lengths

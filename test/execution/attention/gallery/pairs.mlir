@@ -48,7 +48,7 @@ func.func @decoder(
     %offsets: tensor<4097xi32> {transformer.name = "offsets"},
     %listed: tensor<16384xi32> {transformer.name = "listed"})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights
@@ -74,7 +74,7 @@ func.func @cross(
     %offsets: tensor<4097xi32> {transformer.name = "offsets"},
     %listed: tensor<16384xi32> {transformer.name = "listed"})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights

@@ -28,7 +28,7 @@ func.func @decoder(
     %x: !sequence {transformer.name = "x", transformer.target,
                    transformer.dims = ["batch", "target"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %mask = transformer.mask.causal
   %y = transformer.attention %x, %x, %x mask(%mask)
       {heads = 1 : i64, scale = 1.0 : f32}

@@ -48,7 +48,7 @@ func.func @decoder(
     %x: !sequence {transformer.name = "x", transformer.target,
                    transformer.dims = ["batch", "target"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights
@@ -77,7 +77,7 @@ func.func @cross(
     %lengths: !lengths {transformer.name = "lengths",
                         transformer.dims = ["batch"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights

@@ -47,7 +47,7 @@ func.func @decoder(
     %ids: tensor<?x?xi32> {transformer.name = "ids",
                            transformer.dims = ["batch", "target"]})
     -> (!sequence {transformer.name = "y"})
-    attributes {transformer.forms = ["full", "step", "chunk"]} {
+    attributes {transformer.forms = ["full", "step", "extend"]} {
   %W_q = transformer.weight @W_q : !weights
   %W_k = transformer.weight @W_k : !key_weights
   %W_v = transformer.weight @W_v : !key_weights

@@ -106,7 +106,7 @@ print(
       %ids: tensor<?x?xi32> {{transformer.name = "ids",
         transformer.dims = ["batch", "target"], transformer.target}})
       -> ({logits} {{transformer.name = "logits"}})
-      attributes {{transformer.forms = ["full", "step", "chunk"]}} {{"""
+      attributes {{transformer.forms = ["full", "step", "extend"]}} {{"""
 )
 print("\n".join(body))
 print(f"    return %logits : {logits}\n  }}\n}}")

@@ -29,7 +29,7 @@ def run(*command, text=None):
 def check_logits(golden, artifact, prompts):
     expected = np.load(golden / "logits.npy")
     full = {}
-    for form in ("full", "step", "chunk"):
+    for form in ("full", "step", "prefill"):
         for batch in (8, 1, 3):
             file = artifact.with_suffix(".npy")
             teacher = ["--form", form, "--teacher", golden / "teacher.ids", "--logits", file]
@@ -40,7 +40,7 @@ def check_logits(golden, artifact, prompts):
             assert error <= BOUND, (golden.name, form, error)
             # Neither a batch's size nor its padding changes a bit.
             assert full.setdefault(form, found.tobytes()) == found.tobytes(), form
-    assert full["chunk"] == full["full"]
+    assert full["prefill"] == full["full"]
 
 
 def main(golden, work, *flags):
