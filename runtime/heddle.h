@@ -482,6 +482,82 @@ heddle_status heddle_score_stream(heddle_session *session,
                                   const heddle_sink *sink);
 
 /*===----------------------------------------------------------------------===*\
+|* Engines
+\*===----------------------------------------------------------------------===*/
+
+/* A language model for requests that come and go (continuous batching). Each
+   request has settings and callbacks of its own, joins at any step and leaves
+   when it ends; whoever else is there changes no bit of its answer. An engine
+   runs on the thread that calls heddle_engine_step or heddle_engine_run, one at a
+   time; any thread, and any callback, submits and cancels. */
+typedef struct heddle_engine heddle_engine;
+
+/* 0 is the default. */
+typedef struct heddle_engine_limits {
+  /* Requests that run together; others wait, in order. By default 16. */
+  size_t slots;
+  /* The most beams of a request. By default 1. */
+  size_t beams;
+  /* The most tokens of a request, its prompt included: what a slot has room
+     for, of which it takes the memory that is used. By default as many as the
+     model has positions. */
+  size_t tokens;
+  /* Threads that share the work. By default 1. */
+  size_t threads;
+} heddle_engine_limits;
+
+/* `limits` may be NULL. Fails if the model is no language model. */
+heddle_status heddle_engine_create(const heddle_model *model,
+                                   const heddle_engine_limits *limits,
+                                   heddle_engine **engine);
+/* Requests that have not ended get no more callbacks. */
+void heddle_engine_free(heddle_engine *engine);
+
+/* Takes the answers to a request, as heddle_translate has them, valid during the
+   call; or, if `failure` is not NULL, why there are none. */
+typedef void (*heddle_finished_callback)(void *context, uint64_t request,
+                                         const heddle_answer_text *answers,
+                                         size_t count, const char *failure);
+
+typedef struct heddle_request {
+  /* A text, and what its continuation begins with. */
+  const heddle_input *input;
+  /* Of the search; NULL for the model's. */
+  const heddle_settings *settings;
+  void *context;
+  /* As heddle_session_on_token, with the number of the request as `input`: what
+     is not 0 cancels the request. May be NULL. */
+  heddle_token_callback token;
+  heddle_finished_callback finished;
+} heddle_request;
+
+/* A request, which waits for a slot; `number`, which may be NULL, is its number.
+   Fails, and finishes nothing, if it can never run: the sentence has the tokens
+   that it may take and those of a slot. */
+heddle_status heddle_engine_submit(heddle_engine *engine,
+                                   const heddle_request *request,
+                                   uint64_t *number);
+
+/* Ends a request at the next step with a failure; nothing if it has ended. */
+heddle_status heddle_engine_cancel(heddle_engine *engine, uint64_t number);
+
+/* Computes the next token of each request that runs, and up to 256 tokens of
+   prompts. `is_left` says whether a request is left. */
+heddle_status heddle_engine_step(heddle_engine *engine, int *is_left);
+/* Steps until no request is left. */
+heddle_status heddle_engine_run(heddle_engine *engine);
+
+/* What an engine has done. */
+typedef struct heddle_engine_counts {
+  /* Requests that were submitted, that have ended, and that have a slot. */
+  uint64_t submitted, finished, running;
+  /* Calls for generated tokens and for prompts, and the tokens of both. */
+  uint64_t steps, step_tokens, prompts, prompt_tokens;
+} heddle_engine_counts;
+heddle_status heddle_engine_count(const heddle_engine *engine,
+                                  heddle_engine_counts *counts);
+
+/*===----------------------------------------------------------------------===*\
 |* Vectors
 \*===----------------------------------------------------------------------===*/
 

@@ -29,7 +29,11 @@ void BeamedSearch::chooseFree(int32_t sentence, int64_t first, int64_t count,
     best[size_t(row)] =
         findContinuations(first + row, width, ids.data() + row * width,
                           logProbabilities.data() + row * width);
-  searches[size_t(sentence)].advance(best, tokens, first, next);
+  size_t begin = next.size();
+  searches[size_t(sentence)].advance(best, tokens, first - batch.firstRow,
+                                     next);
+  for (size_t i = begin; i < next.size(); ++i)
+    next[i].row += int32_t(batch.firstRow);
 }
 
 void FirstTokens::chooseFree(int32_t sentence, int64_t first, int64_t,

@@ -31,39 +31,38 @@ void RowTokens::keep(const std::vector<Continuation> &kept) {
   std::swap(rows, spare);
 }
 
-namespace {
-/// The rows of a sentence that goes on: a range of the continuations.
-struct Kept {
-  size_t begin, end;
-  size_t size() const { return end - begin; }
-};
-} // namespace
-
-/// Brings the continuations of sentences that go on to the front, in place of
-/// those that have ended.
-static void fillGaps(std::vector<Kept> &sentences) {
-  size_t last = sentences.size(), place = 0;
-  for (; place < last; ++place) {
-    if (sentences[place].size() != 0)
-      continue;
-    while (last > place + 1 && sentences[last - 1].size() == 0)
-      --last;
-    if (last == place + 1)
-      break;
-    sentences[place] = sentences[--last];
-  }
-  sentences.resize(place);
-}
-
-Status heddle::runSteps(Session &session, int32_t start, RowTokens &tokens,
-                        Chooser &chooser) {
-  std::vector<Continuation> next, kept;
-  std::vector<Kept> sentences;
-  std::vector<int32_t> parents;
+DecodingLoop::DecodingLoop(Session &session, RowTokens &tokens,
+                           Chooser &chooser)
+    : session(session), tokens(tokens), chooser(chooser) {
   next.reserve(size_t(tokens.size()));
   kept.reserve(size_t(tokens.size()));
   parents.reserve(size_t(tokens.size()));
   sentences.reserve(size_t(session.rows()));
+}
+
+Status DecodingLoop::choose(int32_t sentence, int64_t first, int64_t count) {
+  size_t begin = next.size();
+  Status status = chooser.choose(sentence, first, count, next);
+  sentences.push_back({begin, next.size()});
+  return status;
+}
+
+Status DecodingLoop::keep() {
+  fillGaps(sentences);
+  kept.clear();
+  parents.clear();
+  for (KeptRows sentence : sentences)
+    for (size_t i = sentence.begin; i < sentence.end; ++i) {
+      kept.push_back(next[i]);
+      parents.push_back(next[i].row);
+    }
+  next.clear();
+  sentences.clear();
+  tokens.keep(kept);
+  return session.keep(parents);
+}
+
+Status DecodingLoop::run(int32_t start) {
   while (session.rows() > 0) {
     if (session.isCancelled())
       return Status::error("the decoding was cancelled");
@@ -73,28 +72,14 @@ Status heddle::runSteps(Session &session, int32_t start, RowTokens &tokens,
     }
     if (Status status = session.runStep(); !status.ok())
       return status;
-    next.clear();
-    sentences.clear();
     for (int64_t first = 0, end = 0; first < session.rows(); first = end) {
       int32_t sentence = session.sentence(first);
       while (end < session.rows() && session.sentence(end) == sentence)
         ++end;
-      size_t begin = next.size();
-      if (Status status = chooser.choose(sentence, first, end - first, next);
-          !status.ok())
+      if (Status status = choose(sentence, first, end - first); !status.ok())
         return status;
-      sentences.push_back({begin, next.size()});
     }
-    fillGaps(sentences);
-    kept.clear();
-    parents.clear();
-    for (Kept sentence : sentences)
-      for (size_t i = sentence.begin; i < sentence.end; ++i) {
-        kept.push_back(next[i]);
-        parents.push_back(next[i].row);
-      }
-    tokens.keep(kept);
-    if (Status status = session.keep(parents); !status.ok())
+    if (Status status = keep(); !status.ok())
       return status;
   }
   return Status::success();

@@ -54,11 +54,52 @@ public:
                         std::vector<Continuation> &next) = 0;
 };
 
-/// Runs a session that has begun until all sentences have ended; `start` is
-/// what rows without tokens are fed. `tokens` has been reset. Fails as the
-/// chooser does, and between two steps when the session is cancelled.
-Status runSteps(Session &session, int32_t start, RowTokens &tokens,
-                Chooser &chooser);
+/// What becomes of the rows of a sentence: a part of a list of all that go on,
+/// empty if it has ended.
+struct KeptRows {
+  size_t begin, end;
+  size_t size() const { return end - begin; }
+};
+
+/// Brings the rows of sentences that go on to the front, in place of those that
+/// have ended, which are gone then: so little moves.
+template <typename Rows> void fillGaps(std::vector<Rows> &sentences) {
+  size_t last = sentences.size(), place = 0;
+  for (; place < last; ++place) {
+    if (sentences[place].size() != 0)
+      continue;
+    while (last > place + 1 && sentences[last - 1].size() == 0)
+      --last;
+    if (last == place + 1)
+      break;
+    sentences[place] = sentences[--last];
+  }
+  sentences.resize(place);
+}
+
+/// Steps of a session that has begun. `tokens` has been reset. Borrows all of
+/// them. Its own steps allocate nothing.
+class DecodingLoop {
+public:
+  DecodingLoop(Session &session, RowTokens &tokens, Chooser &chooser);
+
+  /// Asks what follows the rows [first, first + count) of a sentence, in order
+  /// of rows; and goes on with what was chosen since the last time.
+  Status choose(int32_t sentence, int64_t first, int64_t count);
+  Status keep();
+  /// Steps until all sentences have ended; `start` is what rows without tokens
+  /// are fed. Fails as the chooser does, and between two steps when the session
+  /// is cancelled.
+  Status run(int32_t start);
+
+private:
+  Session &session;
+  RowTokens &tokens;
+  Chooser &chooser;
+  std::vector<Continuation> next, kept;
+  std::vector<KeptRows> sentences;
+  std::vector<int32_t> parents;
+};
 
 } // namespace heddle
 

@@ -9,6 +9,7 @@
 #include "runtime/search/Generate.h"
 
 #include "runtime/search/BeamedSearch.h"
+#include "runtime/search/Demand.h"
 #include "runtime/search/SingleSearch.h"
 
 #include <algorithm>
@@ -16,149 +17,11 @@
 
 using namespace heddle;
 
-/// Room for results is taken before the first step, up to a length that no
-/// sentence has: limits can be much larger than what is generated.
-static constexpr int64_t kReservedTokens = 1 << 14;
 /// What sums and samples have of each logit of a row: copies and weights.
 static constexpr int64_t kBytesOfLogit = 32;
-/// The most ids that a row may forbid if it does without logits: if they
-/// grow with the tokens, those of a few pages.
-static constexpr int64_t kMostForbidden = 1024;
-
 //===----------------------------------------------------------------------===//
-// What a search asks for
+// What it takes
 //===----------------------------------------------------------------------===//
-
-/// The cheapest form that tells a search what it needs to know. `forbidden` is
-/// the most that a row forbids.
-static DecoderForm formFor(const Model &model, const Constraints &constraints,
-                           const Generation &settings,
-                           const SearchOptions &options, bool hasShortlist,
-                           int64_t forbidden) {
-  if (hasShortlist)
-    return DecoderForm::ShortlistStep;
-  bool needsLogits = (options.samples && settings.temperature > 0) ||
-                     constraints.changesScores() ||
-                     forbidden > kMostForbidden || !options.allowed.empty();
-  bool needsSums = settings.beams > 1 || options.wantsSums;
-  if (needsLogits || !model.entryPoint(needsSums ? Role::Best : Role::Greedy))
-    return DecoderForm::Step;
-  return needsSums ? DecoderForm::BestStep : DecoderForm::GreedyStep;
-}
-
-static Status checkPrefixes(const Model &model,
-                            const std::vector<TokenIds> &sources,
-                            const std::vector<TokenIds> &prefixes) {
-  if (!prefixes.empty() && prefixes.size() != sources.size())
-    return Status::error("a batch of ", sources.size(), " sentences has ",
-                         prefixes.size(), " prefixes");
-  for (size_t i = 0; i < prefixes.size(); ++i)
-    if (Status status = model.checkPrefix(prefixes[i]); !status.ok())
-      return Status::error("prefix ", i + 1, " of a batch ", status.message());
-  return Status::success();
-}
-
-/// What each sentence begins with: a prefix or, if texts are prompts of
-/// targets, its prompt and then a prefix.
-static std::vector<TokenIds>
-beginningsOf(const Model &model, const std::vector<TokenIds> &sources,
-             const std::vector<TokenIds> &prefixes) {
-  if (!model.manifest().promptsTarget)
-    return prefixes;
-  std::vector<TokenIds> beginnings = sources;
-  for (size_t i = 0; i < prefixes.size(); ++i)
-    beginnings[i].insert(beginnings[i].end(), prefixes[i].begin(),
-                         prefixes[i].end());
-  return beginnings;
-}
-
-/// The start token, if there is one, and all but the last of each prefix;
-/// nothing if that is empty.
-static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
-                                          std::optional<int32_t> start) {
-  std::vector<TokenIds> inputs;
-  for (const TokenIds &prefix : prefixes) {
-    inputs.emplace_back();
-    if (prefix.empty())
-      continue;
-    if (start)
-      inputs.back().push_back(*start);
-    inputs.back().insert(inputs.back().end(), prefix.begin(), prefix.end() - 1);
-  }
-  return inputs;
-}
-
-namespace {
-/// What a search needs to know of a batch before a session begins it.
-struct Demand {
-  Generation settings;
-  DecoderRequest request;
-  /// As Batch has them.
-  std::vector<int64_t> limits;
-  int64_t room = 0;
-  SourceFeatures features;
-  /// What a prefix feeds before its last token; without a prefill that is fed
-  /// step by step, and here is nothing.
-  std::vector<TokenIds> prefill;
-};
-} // namespace
-
-static Result<Demand> demandOf(const Model &model,
-                               const std::vector<TokenIds> &sources,
-                               const std::vector<TokenIds> &prefixes,
-                               const SearchOptions &options) {
-  const Manifest &manifest = model.manifest();
-  Result<Generation> settings = settingsFor(manifest, options);
-  if (!settings.ok())
-    return settings.status();
-  // A prompt's first token is the first input.
-  bool isPrompted = manifest.promptsTarget;
-  if (isPrompted)
-    settings->start = std::nullopt;
-  else if (!settings->start)
-    return Status::error("'", model.artifact().path(),
-                         "' has no start token to generate from");
-  if (Status status = checkPrefixes(model, sources, prefixes); !status.ok())
-    return status;
-
-  // Who says what may come has a list of his own.
-  const Shortlist *shortlist =
-      !options.withoutShortlist && options.allowed.empty() ? model.shortlist()
-                                                           : nullptr;
-  Constraints constraints(*settings, manifest.targetVocabulary);
-  Demand demand;
-  DecoderRequest &request = demand.request;
-  request.rowsPerSentence = settings->beams;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
-    if (prefix == 0 && !isPrompted)
-      if (auto first = constraints.forced({nullptr, 0, 0, /*limit=*/2});
-          first && first->isSuppressed)
-        return Status::error("no token may come first: it has to be ",
-                             first->token, ", which is suppressed");
-    demand.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
-                                        prefix - isPrompted,
-                                        options.maxLength));
-    request.length = std::max(request.length, prefix + demand.limits.back());
-    if (shortlist)
-      demand.features.candidates.push_back(shortlist->candidates(sources[i]));
-  }
-  demand.room = std::min(request.length, kReservedTokens);
-  int64_t forbidden = constraints.mostForbidden(request.length);
-  request.form =
-      formFor(model, constraints, *settings, options, shortlist, forbidden);
-  // Behind them the mark that Search::prepare sets.
-  if (forbidsBefore(request.form))
-    request.forbidden = forbidden + 1;
-  if (request.form == DecoderForm::BestStep && settings->beams > 1)
-    request.best = BeamSearch::width(*settings);
-  if (model.entryPoint(model.prefillRole(), shortlist))
-    demand.prefill = inputsBefore(prefixes, settings->start);
-  for (const TokenIds &input : demand.prefill)
-    request.prefill = std::max(request.prefill, int64_t(input.size()));
-  demand.settings = std::move(*settings);
-  return demand;
-}
 
 /// What finding the first tokens asks for: sums of one row a sentence.
 static SearchOptions optionsOfFirst(SearchOptions options) {
@@ -240,21 +103,38 @@ static Result<SearchBatch> beginBatch(const Model &model, Session &session,
 }
 
 /// Runs a search over a session that has begun.
-static Status run(Search &search, const SearchBatch &batch,
-                  const Demand &demand) {
-  search.tokens.reset(int64_t(batch.sources.size()) * batch.settings.beams,
-                      batch.room);
-  if (demand.request.prefill > 0) {
-    if (Status status = batch.session.runPrefill(demand.prefill); !status.ok())
-      return status;
-    for (size_t i = 0; i < batch.prefixes.size(); ++i)
-      search.tokens.set(int64_t(i), batch.prefixes[i]);
-  } else if (batch.model.manifest().promptsTarget) {
-    for (size_t i = 0; i < batch.prefixes.size(); ++i)
-      search.tokens.set(int64_t(i), {batch.prefixes[i].front()});
+static Status run(Search &search, SearchBatch &batch, const Demand &demand) {
+  RowTokens &tokens = search.tokens;
+  tokens.reset(int64_t(batch.sources.size()) * batch.settings.beams,
+               batch.room);
+  DecodingLoop loop(batch.session, tokens, search);
+  int32_t start = batch.settings.start.value_or(-1);
+  if (demand.request.prefill == 0) {
+    if (batch.model.manifest().promptsTarget)
+      for (size_t i = 0; i < batch.prefixes.size(); ++i)
+        tokens.set(int64_t(i), {batch.prefixes[i].front()});
+    return loop.run(start);
   }
-  return runSteps(batch.session, batch.settings.start.value_or(-1),
-                  search.tokens, search);
+  for (size_t i = 0; i < batch.prefixes.size(); ++i)
+    tokens.set(int64_t(i), batch.prefixes[i]);
+  if (demand.request.prefillLogits == 0) {
+    Status status = batch.session.runPrefill(demand.prefill);
+    return status.ok() ? loop.run(start) : status;
+  }
+  std::vector<int64_t> last;
+  for (const TokenIds &prompt : demand.prefill)
+    last.push_back(int64_t(prompt.size()) - 1);
+  auto choose = [&](int64_t sentence, int64_t, float *logits) {
+    batch.told = logits;
+    // Each sentence has the row of its number.
+    return loop.choose(int32_t(sentence), sentence, /*count=*/1);
+  };
+  if (Status status = batch.session.runPrefill(demand.prefill, last, choose);
+      !status.ok())
+    return status;
+  batch.told = nullptr;
+  Status status = loop.keep();
+  return status.ok() ? loop.run(start) : status;
 }
 
 /// One search, of sentences for which a token may have been chosen.

@@ -28,7 +28,7 @@ Status Search::choose(int32_t sentence, int64_t first, int64_t count,
   static const TokenIds kNone;
   const TokenIds &prefix =
       batch.prefixes.empty() ? kNone : batch.prefixes[size_t(sentence)];
-  size_t length = tokens[first].size();
+  size_t length = tokensOf(first).size();
   if (length < prefix.size())
     next.push_back({static_cast<int32_t>(first), prefix[length]});
   else
@@ -37,8 +37,8 @@ Status Search::choose(int32_t sentence, int64_t first, int64_t count,
 }
 
 TokensSoFar Search::soFar(int64_t row) const {
-  size_t sentence = static_cast<size_t>(session.sentence(row));
-  const TokenIds &ids = tokens[row];
+  size_t sentence = sentenceOf(row);
+  const TokenIds &ids = tokensOf(row);
   int64_t prefix =
       batch.prefixes.empty() ? 0 : int64_t(batch.prefixes[sentence].size());
   return {ids.data(), int64_t(ids.size()), prefix, batch.limits[sentence],
@@ -48,18 +48,19 @@ TokensSoFar Search::soFar(int64_t row) const {
 NextTokenScores Search::logitsOf(int64_t row) const {
   if (batch.candidates.empty()) {
     int64_t width = batch.model.manifest().targetVocabulary;
-    return {session.logits() + row * width, width};
+    return {batch.told ? batch.told : session.logits() + row * width, width};
   }
-  const TokenIds &list = batch.candidates[size_t(session.sentence(row))];
-  return {session.logits() + row * session.candidateWidth(),
+  const TokenIds &list = batch.candidates[sentenceOf(row)];
+  return {batch.told ? batch.told
+                     : session.logits() + row * session.candidateWidth(),
           int64_t(list.size()), list.data()};
 }
 
 const GivenToken *Search::givenTo(int64_t row) const {
   if (batch.given.empty())
     return nullptr;
-  const GivenToken &given = batch.given[size_t(session.sentence(row))];
-  return given.length == int64_t(tokens[row].size()) ? &given : nullptr;
+  const GivenToken &given = batch.given[sentenceOf(row)];
+  return given.length == int64_t(tokensOf(row).size()) ? &given : nullptr;
 }
 
 BestContinuations Search::findContinuations(int64_t row, int64_t most,
@@ -76,7 +77,7 @@ BestContinuations Search::findContinuations(int64_t row, int64_t most,
     return forced->isSuppressed ? BestContinuations{ids, logProbabilities, 0}
                                 : onlyOne(forced->token, 0);
   int64_t count = 0;
-  if (batch.form == DecoderForm::BestStep) {
+  if (form() == DecoderForm::BestStep) {
     // Sums are of what Search::prepare said.
     BestLogits logits = session.best(row);
     float sum = logSumExp(logits);

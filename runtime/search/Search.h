@@ -34,7 +34,7 @@ struct GivenToken {
   float logProbability;
 };
 
-/// A batch that is decoded. Borrowed.
+/// A batch that is decoded, or one sentence of those of a session. Borrowed.
 struct SearchBatch {
   const Model &model;
   Session &session;
@@ -50,6 +50,12 @@ struct SearchBatch {
   std::vector<TokenIds> candidates = {};
   /// One a sentence, or none.
   std::vector<GivenToken> given = {};
+  /// What the session calls the first sentence and its first row.
+  int32_t firstSentence = 0;
+  int64_t firstRow = 0;
+  /// The logits of the row that is chosen for, if a prefill has told them, in
+  /// place of those of the session's step.
+  float *told = nullptr;
 };
 
 class Search : public Chooser {
@@ -72,6 +78,18 @@ protected:
   virtual void chooseFree(int32_t sentence, int64_t first, int64_t count,
                           std::vector<Continuation> &next) = 0;
 
+  /// What the session's steps tell, or logits if a prefill has told them.
+  DecoderForm form() const {
+    return batch.told && forbidsBefore(batch.form) ? DecoderForm::Step
+                                                   : batch.form;
+  }
+  /// Of a row of the session: its tokens, and the number of its sentence.
+  const TokenIds &tokensOf(int64_t row) const {
+    return tokens[row - batch.firstRow];
+  }
+  size_t sentenceOf(int64_t row) const {
+    return size_t(session.sentence(row) - batch.firstSentence);
+  }
   TokensSoFar soFar(int64_t row) const;
   NextTokenScores logitsOf(int64_t row) const;
   /// What was chosen for a row; null if it is free.

@@ -21,7 +21,7 @@ SingleSearch::SingleSearch(const SearchBatch &batch)
     if (options.tokenScores)
       hypothesis.logProbabilities.reserve(size_t(batch.room));
   }
-  if (!forbidsBefore(batch.form) && options.wantsSums)
+  if (options.wantsSums)
     unchanged.reserve(size_t(batch.model.manifest().targetVocabulary));
   if (options.samples && settings.temperature > 0)
     for (const TokenIds &source : batch.sources)
@@ -37,8 +37,8 @@ SingleSearch::placeOf(int64_t row, const NextTokenScores &scores) {
     return std::nullopt;
   if (!keys.empty())
     return sampler.draw(scores.values, scores.count,
-                        {options.seed, keys[size_t(session.sentence(row))],
-                         /*sample=*/0, uint32_t(tokens[row].size())});
+                        {options.seed, keys[sentenceOf(row)], /*sample=*/0,
+                         uint32_t(tokensOf(row).size())});
   double logProbability = 0;
   if (options.wantsSums && settings.renormalizes)
     logProbability =
@@ -82,11 +82,11 @@ std::optional<SingleSearch::Choice> SingleSearch::chooseToken(int64_t row) {
       return std::nullopt;
     return Choice{forced->token, 0};
   }
-  if (batch.form == DecoderForm::GreedyStep) {
+  if (form() == DecoderForm::GreedyStep) {
     std::optional<int32_t> largest = findLargest(session.largest(row));
     return largest ? std::optional(Choice{*largest, 0}) : std::nullopt;
   }
-  if (batch.form == DecoderForm::BestStep)
+  if (form() == DecoderForm::BestStep)
     return chooseFrom(session.best(row));
   return chooseFrom(row, logitsOf(row));
 }
@@ -100,7 +100,7 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
       soFar(first).generated() + 1 == batch.limits[size_t(sentence)] ||
       std::count(settings.eos.begin(), settings.eos.end(), choice->token) != 0;
   if (options.onToken)
-    options.onToken(sentence, tokens[first], choice ? choice->token : -1,
+    options.onToken(sentence, tokensOf(first), choice ? choice->token : -1,
                     isLast);
   if (choice) {
     hypothesis.sum += choice->logProbability;
@@ -113,7 +113,7 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
     return;
   }
   // If nothing may follow a sentence ends as it stands.
-  hypothesis.tokens = tokens[first];
+  hypothesis.tokens = tokensOf(first);
   if (choice)
     hypothesis.tokens.push_back(choice->token);
 }

@@ -81,7 +81,7 @@ static Status runPrefill(Session &session, const std::vector<Lesson> &lessons,
     inputs.push_back(lesson.inputs);
     from.push_back(lesson.first);
   }
-  auto tell = [&](int64_t sentence, int64_t position, const float *logits) {
+  auto tell = [&](int64_t sentence, int64_t position, float *logits) {
     return sink(sentence, position - from[size_t(sentence)], logits);
   };
   return session.runPrefill(inputs, from, tell);
@@ -152,7 +152,7 @@ static Status runOneByOne(Session &session, const std::vector<Lesson> &lessons,
     if (!lessons[i].inputs.empty())
       tokens.set(int64_t(i), {lessons[i].inputs.front()});
   GivenTargets given(session, lessons, vocabulary, sink);
-  return runSteps(session, /*start=*/0, tokens, given);
+  return DecodingLoop(session, tokens, given).run(/*start=*/0);
 }
 
 Status heddle::scoreTargets(const Model &model, Session &session,

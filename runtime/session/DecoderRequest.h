@@ -39,6 +39,9 @@ struct DecoderRequest {
   /// The most positions of a sentence that runPrefill takes before a step form
   /// goes on; 0 if it is not called.
   int64_t prefill = 0;
+  /// Of how many of these, of all sentences together, it tells logits: none
+  /// without the role Extend.
+  int64_t prefillLogits = 0;
   /// Without a decoder: the task that is computed from what the encoder
   /// returns; none if hidden states are asked for.
   std::optional<Role> task = {};

@@ -30,9 +30,10 @@ void DecoderRows::place(const DecoderRequest &request, bool hasHistory,
     return workspace.placeNumbers(count, width);
   };
   int64_t rows = dims[Dim::Rows];
-  prefillBegin = workspace.sharedEnd();
+  prefillInputs.begin = workspace.sharedEnd();
   prefillRows.place(request.prefill > 0 ||
                     request.form == DecoderForm::Prefill);
+  prefillInputs.end = workspace.sharedEnd();
   historyPlace = std::nullopt;
   if (hasHistory)
     shared[inputNamed("history")] =
@@ -75,6 +76,7 @@ void DecoderRows::begin(const std::optional<SpareRows> &spareRows) {
     positions[i] = 0;
   }
   goesOn.resize(size_t(dims[Dim::Batch]));
+  held.assign(goesOn.size(), false);
   setCount(dims[Dim::Batch]);
 }
 
@@ -85,6 +87,21 @@ void DecoderRows::setPast(const std::vector<std::vector<int32_t>> &inputs) {
       std::fill_n(history + int64_t(i) * dims[Dim::Capacity], positions[i],
                   caches[i]);
   }
+}
+
+PlaceRange DecoderRows::join(int32_t sentence, int64_t position) {
+  int64_t row = rowCount;
+  sentences[row] = sentence;
+  positions[row] = int32_t(position);
+  caches[row] = int32_t(sentence * perSentence());
+  setCount(row + 1);
+  if (!history)
+    return {};
+  std::fill_n(history + row * dims[Dim::Capacity], position, caches[row]);
+  int64_t bytes = bytesOfNumbers(dims[Dim::Capacity]);
+  Place first = *historyPlace;
+  first.offset += row * bytes;
+  return {first, {true, first.offset + bytesOfNumbers(position)}};
 }
 
 void DecoderRows::advance() {
@@ -134,7 +151,7 @@ Status DecoderRows::keep(const std::vector<int32_t> &parents) {
 /// them begin sentences that have ended, whose caches nobody reads any more.
 void DecoderRows::setCount(int64_t count) {
   rowCount = dims[Dim::Rows] = count;
-  std::fill(goesOn.begin(), goesOn.end(), false);
+  goesOn = held;
   for (int64_t row = 0; row < count; ++row)
     goesOn[size_t(sentences[row])] = true;
   int64_t ended = std::count(goesOn.begin(), goesOn.end(), false);

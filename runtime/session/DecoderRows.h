@@ -44,8 +44,10 @@ public:
   /// Says those of a step or a whole target.
   void shareOfStep(Places &shared) const;
   PrefillRows &prefill() { return prefillRows; }
-  /// What the device is given with each call of a prefill and at each step.
-  PlaceRange ofPrefill() const { return {prefillBegin, steps.end}; }
+  /// What the device is given with each call of a prefill, behind setPast() and
+  /// at each step.
+  PlaceRange ofPrefill() const { return prefillInputs; }
+  PlaceRange ofPast() const { return {prefillInputs.end, steps.begin}; }
   PlaceRange ofStep() const { return steps; }
 
   /// Begins a batch: a row for each sentence, at position 0. With `spare`
@@ -54,6 +56,11 @@ public:
   /// Each row has the positions behind it that a prefill computes: `inputs`,
   /// one list a sentence.
   void setPast(const std::vector<std::vector<int32_t>> &inputs);
+  /// A new row of a sentence that has none, behind all others; returns what the
+  /// device has to be given of it.
+  PlaceRange join(int32_t sentence, int64_t position);
+  /// Whether the caches of a sentence without a row are in use.
+  void hold(int32_t sentence, bool isHeld) { held[size_t(sentence)] = isHeld; }
   /// Each row has one more position behind it.
   void advance();
   /// Goes on with as many rows as there are parents, see Session::keep.
@@ -81,7 +88,7 @@ private:
   DimValues &dims;
   std::optional<SpareRows> spare;
   PrefillRows prefillRows;
-  Place prefillBegin;
+  PlaceRange prefillInputs;
   PlaceRange steps;
 
   Place idsPlace, positionsPlace, sentencesPlace, cachesPlace, forbiddenPlace;
@@ -99,8 +106,8 @@ private:
 
   /// Of the rows of a call, those that decode: the first ones.
   int64_t rowCount = 0;
-  /// Of each sentence, whether one of them decodes it.
-  std::vector<char> goesOn;
+  /// Of each sentence, whether one of them decodes it, and whether it is held.
+  std::vector<char> goesOn, held;
 };
 
 } // namespace heddle

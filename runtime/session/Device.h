@@ -81,6 +81,9 @@ public:
   /// And the host what the device wrote to its memory, which may be nothing;
   /// mirrors may be written again then.
   virtual Status fetch(char *mirror, const char *memory, int64_t bytes) = 0;
+  /// Memory of a state that nobody reads before it is written again: it may
+  /// cost nothing until then.
+  virtual void forget(char *, int64_t) {}
   /// Writes zeros.
   virtual Status clear(char *memory, int64_t bytes) = 0;
   /// Row i becomes what row parents[i] was.

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace heddle;
 
@@ -62,6 +63,15 @@ public:
   }
   Status fetch(char *, const char *, int64_t) override {
     return Status::success();
+  }
+  void forget(char *memory, int64_t bytes) override {
+    // Whole pages alone.
+    auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    uintptr_t address = reinterpret_cast<uintptr_t>(memory);
+    uintptr_t first = (address + page - 1) / page * page;
+    uintptr_t end = (address + static_cast<uintptr_t>(bytes)) / page * page;
+    if (first < end)
+      madvise(reinterpret_cast<void *>(first), end - first, MADV_DONTNEED);
   }
   Status clear(char *memory, int64_t bytes) override {
     std::memset(memory, 0, static_cast<size_t>(bytes));

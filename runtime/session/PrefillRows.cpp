@@ -17,10 +17,11 @@ using namespace heddle;
 /// No row and no position.
 static constexpr int32_t kNone = -1;
 
-void PrefillRows::measure(int64_t length, bool hasLogits) {
+void PrefillRows::measure(int64_t length, int64_t asked) {
+  hasLogits = asked > 0;
   if (!extends) {
     dims[Dim::Target] = length;
-    dims[Dim::Wanted] = hasLogits ? length : 1;
+    dims[Dim::Wanted] = asked > 0 ? length : 1;
     return;
   }
   // A sentence that has more positions than a call has rows fills it alone.
@@ -31,7 +32,7 @@ void PrefillRows::measure(int64_t length, bool hasLogits) {
   dims[Dim::Tokens] = mostTokens;
   // A block has a row at least.
   dims[Dim::Blocks] = mostTokens + 1;
-  dims[Dim::Wanted] = hasLogits ? mostTokens : 1;
+  dims[Dim::Wanted] = std::clamp<int64_t>(asked, 1, mostTokens);
 }
 
 void PrefillRows::place(bool isThere) {
@@ -79,61 +80,56 @@ void PrefillRows::settle() {
   lengths = find(lengthsPlace);
 }
 
-int64_t PrefillRows::cacheOf(size_t sentence) const {
-  return int64_t(sentence) * (dims[Dim::Caches] / dims[Dim::Batch]);
+int64_t PrefillRows::cacheOf(int64_t sentence) const {
+  return sentence * (dims[Dim::Caches] / dims[Dim::Batch]);
 }
 
-void PrefillRows::begin(const std::vector<std::vector<int32_t>> &lists,
-                        const std::vector<int64_t> &wantedFrom) {
-  inputs = &lists;
-  from = &wantedFrom;
-  nextSentence = 0;
-  nextPosition = 0;
+void PrefillRows::begin(const std::vector<PromptPiece> &all) {
+  pieces = all;
+  next = 0;
 }
 
 bool PrefillRows::fill() {
-  while (nextSentence < inputs->size() &&
-         nextPosition == int64_t((*inputs)[nextSentence].size())) {
-    ++nextSentence;
-    nextPosition = 0;
-  }
-  if (nextSentence == inputs->size())
+  while (next < pieces.size() && pieces[next].count == 0)
+    ++next;
+  if (next == pieces.size())
     return false;
   rows.clear();
   extends ? fillRows() : fillChunk();
   return true;
 }
 
-/// The next `count` positions of a sentence, behind the rows that are there.
-void PrefillRows::addPiece(size_t sentence, int64_t count) {
-  int64_t row = dims[Dim::Tokens];
-  for (int64_t end = row + count; row < end; ++row, ++nextPosition) {
-    ids[row] = (*inputs)[sentence][size_t(nextPosition)];
-    positions[row] = int32_t(nextPosition);
-    sentences[row] = int32_t(sentence);
-    caches[row] = int32_t(cacheOf(sentence));
-    if (row + count == end || nextPosition % HEDDLE_QUERY_BLOCK == 0)
+/// The next `count` positions of a piece, behind the rows that are there.
+void PrefillRows::addRows(PromptPiece &piece, int64_t count) {
+  int64_t first = dims[Dim::Tokens];
+  for (int64_t row = first; row < first + count; ++row) {
+    int64_t position = piece.position + row - first;
+    ids[row] = piece.ids[row - first];
+    positions[row] = int32_t(position);
+    sentences[row] = piece.sentence;
+    caches[row] = int32_t(cacheOf(piece.sentence));
+    if (row == first || position % HEDDLE_QUERY_BLOCK == 0)
       blocks[dims[Dim::Blocks]++] = int32_t(row);
-    if (!isWanted(sentence, nextPosition))
+    if (position < piece.wantedFrom)
       continue;
     int64_t number = int64_t(rows.size());
-    rows.push_back({number, int64_t(sentence), nextPosition});
+    rows.push_back({number, piece.sentence, position});
     wanted[number] = int32_t(row);
-    wantedSentences[number] = int32_t(sentence);
+    wantedSentences[number] = piece.sentence;
   }
-  dims[Dim::Tokens] = row;
+  dims[Dim::Tokens] += count;
+  piece.position += count;
+  piece.ids += count;
+  piece.count -= count;
 }
 
 void PrefillRows::fillRows() {
   dims[Dim::Tokens] = dims[Dim::Blocks] = 0;
-  while (nextSentence < inputs->size() && dims[Dim::Tokens] < mostTokens) {
-    int64_t length = int64_t((*inputs)[nextSentence].size());
-    addPiece(nextSentence,
-             std::min(length - nextPosition, mostTokens - dims[Dim::Tokens]));
-    if (nextPosition < length)
+  for (; next < pieces.size() && dims[Dim::Tokens] < mostTokens; ++next) {
+    addRows(pieces[next],
+            std::min(pieces[next].count, mostTokens - dims[Dim::Tokens]));
+    if (pieces[next].count > 0)
       break;
-    ++nextSentence;
-    nextPosition = 0;
   }
   // No row is a generated one.
   blocks[dims[Dim::Blocks]++] = int32_t(dims[Dim::Tokens]);
@@ -146,17 +142,18 @@ void PrefillRows::fillRows() {
 
 void PrefillRows::fillChunk() {
   int64_t length = dims[Dim::Target], asked = dims[Dim::Wanted];
-  for (size_t i = 0; i < inputs->size(); ++i) {
-    const std::vector<int32_t> &input = (*inputs)[i];
-    int32_t *own = ids + int64_t(i) * length;
-    std::fill(std::copy(input.begin(), input.end(), own), own + length, 0);
-    lengths[i] = int32_t(input.size());
+  std::fill_n(ids, dims[Dim::Batch] * length, 0);
+  std::fill_n(lengths, dims[Dim::Batch], 0);
+  for (int64_t i = 0; i < dims[Dim::Batch]; ++i) {
     caches[i] = int32_t(cacheOf(i));
     for (int64_t k = 0; k < asked; ++k)
-      wanted[int64_t(i) * asked + k] = from->empty() ? kNone : int32_t(k);
-    for (int64_t k = 0; k < lengths[i]; ++k)
-      if (isWanted(i, k))
-        rows.push_back({int64_t(i) * asked + k, int64_t(i), k});
+      wanted[i * asked + k] = hasLogits ? int32_t(k) : kNone;
   }
-  nextSentence = inputs->size();
+  for (const PromptPiece &piece : pieces) {
+    std::copy_n(piece.ids, piece.count, ids + piece.sentence * length);
+    lengths[piece.sentence] = int32_t(piece.count);
+    for (int64_t k = piece.wantedFrom; k < piece.count; ++k)
+      rows.push_back({piece.sentence * asked + k, piece.sentence, k});
+  }
+  next = pieces.size();
 }

@@ -1,9 +1,9 @@
 //===- PrefillRows.h - What a batch gives to its prefill --------*- C++ -*-===//
 //
-// The first positions of the sentences of a batch, which a decoder computes
-// several at once before it goes on step by step. A decoder that extends takes
-// them as rows, in calls of at most HEDDLE_EXTEND_ROWS; another one takes a
-// chunk, all of them in one call, padded to the longest.
+// Positions of prompts, which a decoder computes several at once before it goes
+// on step by step. A decoder that extends takes them as rows, in calls of at
+// most HEDDLE_EXTEND_ROWS; another one takes a chunk, the first positions of
+// all sentences in one call, padded to the longest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,15 @@
 
 namespace heddle {
 
+/// Neighbouring positions of a sentence. Borrows the ids.
+struct PromptPiece {
+  int32_t sentence = 0;
+  /// Of the first id, and of the first whose logits are asked for.
+  int64_t position = 0, wantedFrom = 0;
+  const int32_t *ids = nullptr;
+  int64_t count = 0;
+};
+
 /// Of one session, whose workspace and dims it borrows. First places, then,
 /// once the workspace has its memory, addresses.
 class PrefillRows {
@@ -27,9 +36,9 @@ public:
 
   /// The role of the entry that computes it.
   void setRole(Role role) { extends = role == Role::Extend; }
-  /// Sets the dims of the largest call, given the most positions of a sentence,
-  /// and whether logits are asked for.
-  void measure(int64_t positions, bool hasLogits);
+  /// Sets the dims of the largest call, given the most positions of a sentence
+  /// and the most of them, in all sentences, whose logits are asked for.
+  void measure(int64_t positions, int64_t wanted);
   /// Takes the places of its inputs, or of none without a prefill; and says
   /// them to the entries bound from then on.
   void place(bool isThere);
@@ -37,11 +46,8 @@ public:
   /// Finds the inputs in memory.
   void settle();
 
-  /// Begins with `inputs`, one list a sentence. Of sentence i the logits of the
-  /// positions from[i] on are asked for; of none if `from` is empty. Both are
-  /// borrowed until the last call.
-  void begin(const std::vector<std::vector<int32_t>> &inputs,
-             const std::vector<int64_t> &from);
+  /// Begins with pieces, at most one a sentence; of a chunk all at position 0.
+  void begin(const std::vector<PromptPiece> &pieces);
   /// Fills the inputs of the next call, and its dims; false if none is left.
   bool fill();
 
@@ -55,15 +61,12 @@ public:
 private:
   void fillChunk();
   void fillRows();
-  void addPiece(size_t sentence, int64_t count);
-  int64_t cacheOf(size_t sentence) const;
-  bool isWanted(size_t sentence, int64_t position) const {
-    return !from->empty() && position >= (*from)[sentence];
-  }
+  void addRows(PromptPiece &piece, int64_t count);
+  int64_t cacheOf(int64_t sentence) const;
 
   Workspace &workspace;
   DimValues &dims;
-  bool extends = false;
+  bool extends = false, hasLogits = false;
   /// Dims of the largest call.
   int64_t mostTokens = 0;
 
@@ -76,11 +79,9 @@ private:
           *wantedSentences = nullptr;
   int32_t *lengths = nullptr;
 
-  const std::vector<std::vector<int32_t>> *inputs = nullptr;
-  const std::vector<int64_t> *from = nullptr;
-  /// The sentence and the position that the next call begins with.
-  size_t nextSentence = 0;
-  int64_t nextPosition = 0;
+  /// What is left of them, from the first that has any on.
+  std::vector<PromptPiece> pieces;
+  size_t next = 0;
   std::vector<Told> rows;
 };
 

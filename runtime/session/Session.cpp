@@ -93,10 +93,29 @@ Status Session::runFull() {
 Status Session::runPrefill(const std::vector<TokenIds> &inputs,
                            const std::vector<int64_t> &from,
                            const LogitsOfPosition &tell) {
+  std::vector<PromptPiece> pieces;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    int64_t count = int64_t(inputs[i].size());
+    pieces.push_back({int32_t(i), /*position=*/0,
+                      from.empty() ? count : from[i], inputs[i].data(), count});
+  }
+  decoder.setPast(inputs);
+  if (Status status = workspace.send(decoder.ofPast()); !status.ok())
+    return status;
+  return extend(pieces, tell);
+}
+
+Status Session::extend(const std::vector<PromptPiece> &pieces,
+                       const LogitsOfPosition &tell) {
   PrefillRows &rows = decoder.prefill();
   Binding &binding = prefill.entry ? prefill : decode;
-  decoder.setPast(inputs);
-  rows.begin(inputs, from);
+  float *logits = prefill.entry ? prefillLogits : decoderLogits;
+  // A row of them has as many as the vocabulary, or as there are candidates.
+  int64_t width =
+      binding.entry->description->argument("logits", ArgumentKind::Output)
+          ->shape.back()
+          .in(dims);
+  rows.begin(pieces);
   while (rows.fill()) {
     if (isCancelled())
       return Status::error("the decoding was cancelled");
@@ -105,9 +124,8 @@ Status Session::runPrefill(const std::vector<TokenIds> &inputs,
     if (Status status = call(binding); !status.ok())
       return status;
     for (const PrefillRows::Told &told : rows.told())
-      if (Status status = tell(
-              told.sentence, told.position,
-              decoderLogits + told.row * model.manifest().targetVocabulary);
+      if (Status status =
+              tell(told.sentence, told.position, logits + told.row * width);
           !status.ok())
         return status;
   }
@@ -131,4 +149,15 @@ Status Session::keep(const std::vector<int32_t> &parents) {
         !status.ok())
       return status;
   return decoder.keep(parents);
+}
+
+Status Session::join(int32_t sentence, int64_t position) {
+  return workspace.send(decoder.join(sentence, position));
+}
+
+void Session::leave(int32_t sentence) {
+  int64_t count = decoder.perSentence();
+  for (const State &cache : caches)
+    device->forget(cache.rows + sentence * count * cache.rowBytes,
+                   count * cache.rowBytes);
 }

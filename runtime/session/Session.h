@@ -40,9 +40,9 @@ namespace heddle {
 using TokenIds = std::vector<int32_t>;
 
 /// Takes the logits f32 [vocabulary] behind a position of a sentence, which are
-/// valid during the call. A failure ends what tells them.
-using LogitsOfPosition = std::function<Status(
-    int64_t sentence, int64_t position, const float *logits)>;
+/// its own during the call. A failure ends what tells them.
+using LogitsOfPosition =
+    std::function<Status(int64_t sentence, int64_t position, float *logits)>;
 
 /// What a session may use beside its own thread: threads to share its work
 /// with, and a profile of the model to count it in. Borrowed, and of one
@@ -142,6 +142,10 @@ public:
   Status runPrefill(const std::vector<TokenIds> &inputs,
                     const std::vector<int64_t> &from = {},
                     const LogitsOfPosition &tell = {});
+  /// The same of pieces of prompts, whatever rows there are, which stay as they
+  /// are. The caller may overwrite logits.
+  Status extend(const std::vector<PromptPiece> &pieces,
+                const LogitsOfPosition &tell = {});
   /// Runs one step of all rows, each at its position, which is then the next.
   Status runStep();
 
@@ -163,6 +167,14 @@ public:
   /// parents[i] was. No sentence may get more rows than were asked for, which
   /// stand together.
   Status keep(const std::vector<int32_t> &parents);
+  /// A new row, behind all others, of a sentence that has none: so many
+  /// positions of it are in its cache. No more than the batch has sentences.
+  Status join(int32_t sentence, int64_t position);
+  /// A sentence has ended: its caches cost nothing until it is written to
+  /// again.
+  void leave(int32_t sentence);
+  /// Whether a sentence without a row has a prompt in its cache.
+  void hold(int32_t sentence, bool isHeld) { decoder.hold(sentence, isHeld); }
 
 private:
   /// An entry with its buffers for this batch.
@@ -177,7 +189,8 @@ private:
     /// the host has each range's.
     std::optional<std::pair<Place, Place>> merged;
   };
-  /// One state of constant size, on the device: a row is `rowBytes` long.
+  /// One state of constant size, on the device: a row is `rowBytes` long. Or
+  /// one with a slot for each position: a cache is.
   struct State {
     char *rows;
     int64_t rowBytes;
@@ -235,7 +248,7 @@ private:
   void *arena = nullptr;
   void *scratch = nullptr;
   Binding encode, task, prepare, prefill, decode;
-  std::vector<State> states;
+  std::vector<State> states, caches;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;
   /// What the device is given once a batch.
@@ -243,7 +256,7 @@ private:
 
   /// Of each of sourceInputs().
   std::vector<int32_t *> sourceValues;
-  float *decoderLogits = nullptr;
+  float *decoderLogits = nullptr, *prefillLogits = nullptr;
   /// The results of GreedyStep and BestStep, and how many ranges a row has.
   struct {
     const float *maxima, *sums, *values;

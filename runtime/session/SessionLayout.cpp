@@ -61,9 +61,10 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
   // Its rows are tokens, too, as those of a ragged source are.
   if (request.form == DecoderForm::Prefill)
-    decoder.prefill().measure(dims[Dim::Target], /*hasLogits=*/true);
+    decoder.prefill().measure(dims[Dim::Target],
+                              dims[Dim::Batch] * dims[Dim::Target]);
   else if (request.prefill > 0)
-    decoder.prefill().measure(request.prefill, /*hasLogits=*/false);
+    decoder.prefill().measure(request.prefill, request.prefillLogits);
   return layOut(request);
 }
 
@@ -185,7 +186,7 @@ Status Session::bindEntries(DecoderForm form, Layout &layout) {
     return Status::success();
   shareOutputs(decode, ArgumentKind::State, shared);
   decoder.prefill().share(shared);
-  return bind(prefill, shared);
+  return bind(prefill, shared, /*hasResults=*/true);
 }
 
 Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
@@ -334,7 +335,8 @@ static bool isCache(const Argument &state) {
 /// states, of which those of constant size start with zeros.
 Status Session::findDecoderResults() {
   states.clear();
-  decoderLogits = nullptr;
+  caches.clear();
+  decoderLogits = prefillLogits = nullptr;
   ofRanges = {};
   merge = std::nullopt;
   if (!decode.entry)
@@ -352,7 +354,12 @@ Status Session::findDecoderResults() {
     // Caches stay where they are.
     if (isOfRows(argument))
       states.push_back({rows, bytes / dims[Dim::Rows]});
+    else
+      caches.push_back({rows, bytes / dims[Dim::Caches]});
   }
+  if (prefill.entry)
+    prefillLogits =
+        reinterpret_cast<float *>(workspace.hostAt(placeOf(prefill, "logits")));
   if (hasRanges(entry))
     findRanges();
   else

@@ -1,0 +1,169 @@
+//===- SearchRequest.cpp - What a caller asks of a search -----------------===//
+//
+// Settings become the options of a search, as ids of the model; hypotheses
+// become the answers of heddle.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/SearchRequest.h"
+
+#include "runtime/api/PackedAnswer.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+using namespace heddle;
+
+/// The score of nothing, if no sequence of a beam search could end.
+static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+/// The sequences that settings forbid.
+static Result<std::vector<TokenIds>> badWordsOf(const heddle_session &session,
+                                                const LineTokens &tokens) {
+  std::vector<TokenIds> words;
+  for (const std::string &line : session.settings.forbiddenLines()) {
+    Result<TokenIds> ids = tokens.target({line}, TargetPart::Any);
+    if (!ids.ok())
+      return Status::error("the bad words '", line.substr(0, 80), "' ",
+                           ids.message());
+    if (!ids->empty())
+      words.push_back(std::move(*ids));
+  }
+  return words;
+}
+
+/// The ids of a line of what may come, ascending, with the ends.
+static Result<TokenIds> allowedOf(const heddle_session &session,
+                                  const LineTokens &tokens,
+                                  const std::string &line) {
+  const Manifest &manifest = session.model->manifest();
+  Result<TokenIds> ids =
+      session.values.ids ? parseIds(line) : tokens.tokensOfWords(line);
+  if (!ids.ok())
+    return ids;
+  for (int32_t id : *ids)
+    if (id < 0 || id >= manifest.targetVocabulary)
+      return Status::error("has the id ", id, " but the vocabulary has ",
+                           manifest.targetVocabulary);
+  const TokenIds &eos = manifest.generation.eos;
+  ids->insert(ids->end(), eos.begin(), eos.end());
+  std::sort(ids->begin(), ids->end());
+  ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
+  return ids;
+}
+
+/// What the settings allow, a list for all inputs or one for each.
+static Status readAllowed(const heddle_session &session,
+                          const LineTokens &tokens, SearchOptions &search) {
+  const std::vector<std::string> &lines = session.settings.allowedLines();
+  if (lines.size() > 1 && session.values.split)
+    return Status::error(session.settings.nameOf("split"),
+                         " cuts lines into sentences, but ", lines.size(),
+                         " lists of allowed tokens are for whole lines");
+  for (const std::string &line : lines) {
+    Result<TokenIds> ids = allowedOf(session, tokens, line);
+    if (!ids.ok())
+      return Status::error("line ", search.allowed.size() + 1,
+                           " of the allowed tokens ", ids.message());
+    search.allowed.push_back(std::move(*ids));
+  }
+  return Status::success();
+}
+
+/// What the settings say of a search before anything is read for it.
+static SearchOptions searchOf(const heddle_session &session) {
+  SearchOptions search = session.values.search;
+  search.wantsSums = search.scores || search.nBest || search.alternatives > 0;
+  search.targetLanguage = session.languages.target;
+  if (search.samples && !search.beams)
+    search.beams = 1;
+  return search;
+}
+
+/// Whether tokens are known as they are generated.
+static Status checkTellsTokens(const heddle_session &session,
+                               const SearchOptions &search, int64_t beams) {
+  std::string asked = "tokens are asked for as they are generated, but ";
+  auto nameOf = [&](const char *setting) {
+    return session.settings.nameOf(setting);
+  };
+  if (session.values.split)
+    return Status::error(asked, nameOf("split"),
+                         " joins the answers of sentences");
+  if (search.alternatives > 0)
+    return Status::error(asked, nameOf("alternatives"),
+                         " gives several translations");
+  if (beams > 1)
+    return Status::error(asked, "'", session.model->artifact().path(),
+                         "' searches with ", beams, " beams (", nameOf("beam"),
+                         " 1 is greedy)");
+  return Status::success();
+}
+
+Result<SearchOptions> heddle::searchFor(const heddle_session &session,
+                                        const LineTokens &tokens) {
+  const Model &model = *session.model;
+  const std::string &file = model.artifact().path();
+  SearchOptions search = searchOf(session);
+  if (Status status = readAllowed(session, tokens, search); !status.ok())
+    return status;
+  if (!session.settings.forbiddenLines().empty()) {
+    Result<std::vector<TokenIds>> words = badWordsOf(session, tokens);
+    if (!words.ok())
+      return words.status();
+    search.badWords = std::move(*words);
+  }
+  if (search.suppress)
+    for (int32_t id : *search.suppress)
+      if (id >= model.manifest().targetVocabulary)
+        return Status::error(session.settings.nameOf("suppress"),
+                             " has the id ", id, ", expected ids from 0 to ",
+                             model.manifest().targetVocabulary - 1);
+  Result<Generation> settings = settingsFor(model.manifest(), search);
+  if (!settings.ok())
+    return settings.status();
+  std::string beam = session.settings.nameOf("beam");
+  if (search.nBest && *search.nBest > settings->beams)
+    return Status::error(session.settings.nameOf("n-best"), " is ",
+                         *search.nBest, " but '", file, "' searches with ",
+                         settings->beams,
+                         settings->beams == 1 ? " beam (" : " beams (", beam,
+                         " N asks for more)");
+  if (session.onToken)
+    if (Status status = checkTellsTokens(session, search, settings->beams);
+        !status.ok())
+      return status;
+  return search;
+}
+
+int heddle_session_tells_tokens(const heddle_session *session) {
+  if (!session)
+    return 0;
+  SearchOptions search = searchOf(*session);
+  Result<Generation> settings = settingsFor(session->model->manifest(), search);
+  return settings.ok() &&
+         checkTellsTokens(*session, search, settings->beams).ok();
+}
+
+/// Those of all tokens, if a search has kept them: 0 for a prefix.
+static std::vector<float> scoresOf(const Hypothesis &hypothesis) {
+  std::vector<float> scores = hypothesis.logProbabilities;
+  if (!scores.empty())
+    scores.insert(scores.begin(), hypothesis.tokens.size() - scores.size(), 0);
+  return scores;
+}
+
+std::string heddle::packHypotheses(const std::vector<Hypothesis> &found,
+                                   const SearchOptions &search,
+                                   const LineTokens &tokens) {
+  size_t most =
+      size_t(search.nBest.value_or(std::max<int64_t>(search.alternatives, 1)));
+  std::string answers;
+  if (found.empty())
+    packAnswer(answers, "", {}, kLowest, kLowest);
+  for (size_t i = 0; i < std::min(found.size(), most); ++i)
+    packAnswer(answers, tokens.text(found[i].tokens), found[i].tokens,
+               found[i].sum, found[i].score, scoresOf(found[i]));
+  return answers;
+}

@@ -1,0 +1,28 @@
+//===- SearchRequest.h - What a caller asks of a search ---------*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_API_SEARCHREQUEST_H
+#define HEDDLE_RUNTIME_API_SEARCHREQUEST_H
+
+#include "runtime/Result.h"
+#include "runtime/api/Session.h"
+#include "runtime/lines/LineTokens.h"
+#include "runtime/search/BeamSearch.h"
+#include "runtime/search/SearchOptions.h"
+
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// What the model and the settings of a session say of a search.
+Result<SearchOptions> searchFor(const heddle_session &session,
+                                const LineTokens &tokens);
+
+/// The answers that were asked for (PackedAnswer.h).
+std::string packHypotheses(const std::vector<Hypothesis> &found,
+                           const SearchOptions &search,
+                           const LineTokens &tokens);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_API_SEARCHREQUEST_H

@@ -1,0 +1,379 @@
+//===- Engine.cpp - Requests that join and leave at any step --------------===//
+//
+// The session has a sentence for each slot, and rows for those that decode. A
+// step of the engine is one step of all rows, then a call for pieces of
+// prompts, in the order in which requests came. A prompt that ends in it has
+// its first token from that call, and a row from then on. Rows of a request
+// stand together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/engine/Engine.h"
+
+#include "runtime/code/KernelAbi.h"
+#include "runtime/search/BeamedSearch.h"
+#include "runtime/search/Demand.h"
+#include "runtime/search/SingleSearch.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace heddle;
+
+/// A request and its search: what a batch of one sentence is elsewhere.
+struct Engine::Running {
+  uint64_t number = 0;
+  EngineRequest request;
+  /// Its prompt, and that with what the answer begins with.
+  std::vector<TokenIds> prompts, beginnings;
+  Demand demand;
+  std::optional<SearchBatch> batch;
+  std::optional<SingleSearch> single;
+  std::optional<BeamedSearch> beamed;
+  Search *search = nullptr;
+  int32_t slot = -1;
+  /// How many tokens of its beginning are in its cache, and its rows.
+  int64_t fed = 0, rows = 0;
+
+  void begin(const Model &model, Session &session);
+};
+
+/// Makes the search, now that nothing moves any more.
+void Engine::Running::begin(const Model &model, Session &session) {
+  batch.emplace(SearchBatch{model, session, prompts, beginnings,
+                            demand.settings, request.options});
+  batch->limits = demand.limits;
+  batch->room = demand.room;
+  batch->firstSentence = slot;
+  bool isBeamed = demand.settings.beams > 1;
+  search = isBeamed ? static_cast<Search *>(&beamed.emplace(*batch))
+                    : &single.emplace(*batch);
+  search->tokens.reset(demand.settings.beams, demand.room);
+  search->tokens.set(0, beginnings.front());
+}
+
+Engine::Engine(const Model &model, const EngineLimits &limits,
+               const SessionOptions &options)
+    : model(model), limits(limits), session(model, options) {}
+
+Engine::~Engine() = default;
+
+Result<std::unique_ptr<Engine>> Engine::open(const Model &model,
+                                             const EngineLimits &limits,
+                                             const SessionOptions &options) {
+  const std::string &file = model.artifact().path();
+  if (!model.manifest().promptsTarget)
+    return Status::error("'", file, "' does not continue texts");
+  if (!model.entryPoint(Role::Extend) || !model.entryPoint(Role::Step))
+    return Status::error("'", file, "' has no code that extends texts");
+  if (limits.slots < 1 || limits.beams < 1 || limits.positions.value_or(1) < 1)
+    return Status::error("an engine of ", limits.slots, " slots with ",
+                         limits.beams, " beams and ",
+                         limits.positions.value_or(1),
+                         " positions, expected at least one of each");
+  std::unique_ptr<Engine> engine(new Engine(model, limits, options));
+  Status status = engine->begin();
+  return status.ok() ? Result<std::unique_ptr<Engine>>(std::move(engine))
+                     : status;
+}
+
+/// A batch with a sentence for each slot and no row.
+Status Engine::begin() {
+  std::optional<int64_t> most = model.manifest().generation.maxTarget;
+  if (!limits.positions && !most)
+    return Status::error("'", model.artifact().path(),
+                         "' takes texts of any length, expected a number of "
+                         "positions for the slots of an engine");
+  positions =
+      std::min(limits.positions.value_or(INT32_MAX), most.value_or(INT32_MAX));
+  DecoderRequest request{DecoderForm::Step, positions, limits.beams};
+  request.prefill = positions;
+  request.prefillLogits = limits.slots;
+  std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
+  if (Status status = session.begin(sentences, request); !status.ok())
+    return status;
+  slots.resize(sentences.size());
+  size_t rows = size_t(limits.slots * limits.beams);
+  chosen.reserve(rows);
+  next.reserve(rows);
+  return session.keep({});
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
+  if (request.prompt.empty())
+    return Status::error("the prompt has no token");
+  if (request.options.alternatives > 0)
+    return Status::error("alternatives take several searches, expected one");
+  auto running = std::make_unique<Running>();
+  running->request = std::move(request);
+  EngineRequest &own = running->request;
+  running->prompts = {own.prompt};
+  running->beginnings = {own.prompt};
+  TokenIds &beginning = running->beginnings.front();
+  beginning.insert(beginning.end(), own.beginning.begin(), own.beginning.end());
+  Result<Demand> demand =
+      demandOf(model, running->prompts, running->beginnings, own.options);
+  if (!demand.ok())
+    return demand.status();
+  if (demand->request.length > positions)
+    return Status::error("takes up to ", demand->request.length, " positions, ",
+                         beginning.size(),
+                         " of them its prompt's, but a slot has ", positions);
+  if (demand->settings.beams > limits.beams)
+    return Status::error("searches with ", demand->settings.beams,
+                         " beams, but a slot has rows for ", limits.beams);
+  running->demand = std::move(*demand);
+  // A prompt is none of an answer.
+  if (auto tell = own.options.onToken)
+    own.options.onToken = [tell, size = ptrdiff_t(own.prompt.size())](
+                              int64_t sentence, const TokenIds &before,
+                              int32_t token, bool isLast) {
+      tell(sentence, TokenIds(before.begin() + size, before.end()), token,
+           isLast);
+    };
+  return running;
+}
+
+Result<uint64_t>
+Engine::submit(EngineRequest request,
+               const std::function<void(uint64_t number)> &numbered) {
+  auto running = check(std::move(request));
+  if (!running.ok())
+    return running.status();
+  std::lock_guard<std::mutex> lock(mutex);
+  (*running)->number = ++lastNumber;
+  unfinished[lastNumber] = false;
+  if (numbered)
+    numbered(lastNumber);
+  ++counts.submitted;
+  waiting.push_back(std::move(*running));
+  return lastNumber;
+}
+
+void Engine::cancel(uint64_t number) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (auto found = unfinished.find(number); found != unfinished.end())
+    found->second = true;
+}
+
+bool Engine::isCancelled(const Running &request) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return unfinished.at(request.number);
+}
+
+EngineStatistics Engine::statistics() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return counts;
+}
+
+/// Gives free slots to those that wait.
+void Engine::admit() {
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    if (slots[slot])
+      continue;
+    std::unique_ptr<Running> first;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (waiting.empty())
+        return;
+      first = std::move(waiting.front());
+      waiting.pop_front();
+      ++counts.running;
+    }
+    slots[slot] = std::move(first);
+    slots[slot]->slot = int32_t(slot);
+    slots[slot]->begin(model, session);
+    session.hold(int32_t(slot), true);
+    prompting.push_back(slots[slot].get());
+  }
+}
+
+/// Tells a request what became of it, whose slot is free then.
+void Engine::end(Running &request,
+                 const Result<std::vector<Hypothesis>> &result) {
+  std::unique_ptr<Running> own;
+  if (request.slot >= 0) {
+    own = std::move(slots[size_t(request.slot)]);
+    session.hold(own->slot, false);
+    session.leave(own->slot);
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    unfinished.erase(request.number);
+    counts.running -= own != nullptr;
+    ++counts.finished;
+  }
+  if (request.request.finished)
+    request.request.finished(result);
+}
+
+void Engine::endAll(const Status &status) {
+  decoding.clear();
+  prompting.clear();
+  for (std::unique_ptr<Running> &slot : slots)
+    if (slot)
+      end(*slot, status);
+  std::deque<std::unique_ptr<Running>> left;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    left.swap(waiting);
+  }
+  for (std::unique_ptr<Running> &request : left)
+    end(*request, status);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+static Status cancellation() {
+  return Status::error("the request was cancelled");
+}
+
+/// Asks what follows the rows of a request; none ends it.
+void Engine::choose(Running &request, int64_t first, int64_t count) {
+  request.batch->firstRow = first;
+  size_t begin = chosen.size();
+  Status status =
+      isCancelled(request)
+          ? cancellation()
+          : request.search->choose(/*sentence=*/0, first, count, chosen);
+  if (!status.ok())
+    chosen.resize(begin);
+  next.push_back({begin, chosen.size(), &request});
+  if (chosen.size() > begin)
+    return;
+  if (!status.ok())
+    return end(request, status);
+  std::vector<Hypothesis> found = request.search->take(0);
+  for (Hypothesis &hypothesis : found)
+    hypothesis.tokens.erase(hypothesis.tokens.begin(),
+                            hypothesis.tokens.begin() +
+                                ptrdiff_t(request.request.prompt.size()));
+  end(request, std::move(found));
+}
+
+/// The next token of all rows.
+Status Engine::stepRows() {
+  if (session.rows() == 0)
+    return Status::success();
+  int64_t row = 0;
+  for (Running *request : decoding) {
+    request->batch->firstRow = row;
+    for (int64_t end = row + request->rows; row < end; ++row) {
+      session.ids()[row] =
+          request->search->tokens[row - request->batch->firstRow].back();
+      request->search->prepare(row);
+    }
+  }
+  if (Status status = session.runStep(); !status.ok())
+    return status;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++counts.steps;
+    counts.stepRows += row;
+  }
+  row = 0;
+  // Those that end are gone behind their choice.
+  for (Running *request : decoding) {
+    int64_t count = request->rows;
+    choose(*request, row, count);
+    row += count;
+  }
+  return Status::success();
+}
+
+/// The next pieces of prompts; who has the last of its own has a first token.
+Status Engine::extendPrompts() {
+  std::vector<PromptPiece> pieces;
+  int64_t rows = 0;
+  for (auto each = prompting.begin(); each != prompting.end();) {
+    Running &request = **each;
+    if (isCancelled(request)) {
+      each = prompting.erase(each);
+      end(request, cancellation());
+      continue;
+    }
+    const TokenIds &ids = request.beginnings.front();
+    int64_t size = int64_t(ids.size());
+    PromptPiece piece{request.slot, request.fed, size - 1,
+                      ids.data() + request.fed,
+                      std::min(size - request.fed, HEDDLE_EXTEND_ROWS - rows)};
+    if (piece.count == 0)
+      break;
+    pieces.push_back(piece);
+    request.fed += piece.count;
+    rows += piece.count;
+    ++each;
+  }
+  if (pieces.empty())
+    return Status::success();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++counts.prompts;
+    counts.promptRows += rows;
+  }
+  return session.extend(pieces, [&](int64_t slot, int64_t position,
+                                    float *logits) {
+    Running &request = *slots[size_t(slot)];
+    // Those before it in line have had theirs.
+    prompting.pop_front();
+    if (Status status = session.join(request.slot, position + 1); !status.ok())
+      return status;
+    request.batch->told = logits;
+    choose(request, session.rows() - 1, /*count=*/1);
+    if (slots[size_t(slot)].get() == &request)
+      request.batch->told = nullptr;
+    return Status::success();
+  });
+}
+
+/// Goes on with the rows that were chosen.
+Status Engine::keep() {
+  fillGaps(next);
+  decoding.clear();
+  std::vector<int32_t> parents;
+  std::vector<Continuation> own;
+  for (const Chosen &each : next) {
+    Running &request = *each.request;
+    own.clear();
+    for (size_t i = each.begin; i < each.end; ++i) {
+      parents.push_back(chosen[i].row);
+      own.push_back(
+          {chosen[i].row - int32_t(request.batch->firstRow), chosen[i].token});
+    }
+    request.search->tokens.keep(own);
+    request.rows = int64_t(each.size());
+    decoding.push_back(&request);
+  }
+  chosen.clear();
+  next.clear();
+  return session.keep(parents);
+}
+
+Result<bool> Engine::step() {
+  admit();
+  Status status = stepRows();
+  if (status.ok())
+    status = extendPrompts();
+  if (status.ok())
+    status = keep();
+  if (!status.ok()) {
+    endAll(status);
+    return status;
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  return !decoding.empty() || !prompting.empty() || !waiting.empty();
+}
+
+Status Engine::run() {
+  while (true) {
+    Result<bool> isLeft = step();
+    if (!isLeft.ok() || !*isLeft)
+      return isLeft.status();
+  }
+}

@@ -1,0 +1,95 @@
+/*===- requests.c - Requests that come and go -----------------------------===*\
+|*
+|* Continues the lines of standard input, as many at a time as the engine has
+|* slots: whenever one has ended the next one joins, and answers come as they
+|* end, each behind the number of its line.
+|*
+|*   seq 50 | sed 's/$/. Once upon a time/' | requests llm.heddle max-length=40
+|*
+\*===----------------------------------------------------------------------===*/
+
+#include <heddle.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct service {
+  heddle_engine *engine;
+  heddle_settings *settings;
+  uint64_t failures;
+};
+
+static int join(struct service *service);
+
+static void finish(void *context, uint64_t request,
+                   const heddle_answer_text *answers, size_t count,
+                   const char *failure) {
+  struct service *service = context;
+  if (failure) {
+    fprintf(stderr, "requests: line %" PRIu64 ": %s\n", request, failure);
+    ++service->failures;
+  } else if (count > 0) {
+    printf("%" PRIu64 "\t%.*s\n", request, (int)answers[0].text_size,
+           answers[0].text);
+  }
+  join(service);
+}
+
+/* Submits the next line; whether there was one. */
+static int join(struct service *service) {
+  char *line = NULL;
+  size_t room = 0;
+  ssize_t size = getline(&line, &room, stdin);
+  if (size > 0 && line[size - 1] == '\n')
+    --size;
+  if (size >= 0) {
+    heddle_input input = {.text = line, .text_size = (size_t)size};
+    heddle_request request = {.input = &input,
+                              .settings = service->settings,
+                              .context = service,
+                              .finished = finish};
+    if (heddle_engine_submit(service->engine, &request, NULL)) {
+      fprintf(stderr, "requests: %s\n", heddle_error());
+      ++service->failures;
+    }
+  }
+  free(line);
+  return size >= 0;
+}
+
+static int fail(void) {
+  fprintf(stderr, "requests: %s\n", heddle_error());
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  struct service service = {0};
+  heddle_model *model;
+  if (argc < 2) {
+    fputs("usage: requests MODEL [SETTING=VALUE...] <lines\n", stderr);
+    return 2;
+  }
+  if (heddle_settings_create("", &service.settings))
+    return fail();
+  for (int i = 2; i < argc; ++i) {
+    char *value = strchr(argv[i], '=');
+    if (value)
+      *value++ = '\0';
+    if (heddle_settings_set(service.settings, argv[i], value))
+      return fail();
+  }
+  heddle_engine_limits limits = {.slots = 8};
+  if (heddle_model_load(argv[1], 0, &model) ||
+      heddle_engine_create(model, &limits, &service.engine))
+    return fail();
+  heddle_model_free(model);
+  for (size_t slot = 0; slot < limits.slots && join(&service); ++slot) {
+  }
+  if (heddle_engine_run(service.engine))
+    return fail();
+  heddle_engine_free(service.engine);
+  heddle_settings_free(service.settings);
+  return service.failures > 0;
+}
