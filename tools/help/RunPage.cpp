@@ -70,9 +70,9 @@ static std::vector<Flag> getOwnFlags() {
       {"--logits", "FILE.npy", kJobs,
        "with --teacher: write the logits, float32 [lines, longest, "
        "vocabulary]"},
-      {"--form", "full|step|chunk", kJobs,
+      {"--form", "full|step|prefill", kJobs,
        "with --teacher: compute all positions at once (full, the "
-       "default), by decode steps, or by prefill (chunk)"},
+       "default), by decode steps, or by prefill"},
       {"--hidden", "FILE.npy", kJobs,
        "write the encoder's output for each line instead of translating "
        "it, float32 [lines, longest, width]"},

@@ -18,7 +18,7 @@ struct Flag {
   /// With its dashes: "--beam", "-o".
   std::string name;
   /// What its value is called; empty for none. Words between bars are all that
-  /// it may be, "full|step|chunk"; what has capitals stands for something: FILE
+  /// it may be, "full|step|prefill"; what has capitals stands for something: FILE
   /// and FILE.html for a file, DIR for a folder.
   std::string value;
   std::string group;

@@ -1,6 +1,6 @@
 """Compiles a decoder of test/goldens/decoders and compares what it computes of prompts
 with what transformers computed in float64: logits in the full form, step by step and as a
-chunk, what greedy search finds, as text, too, and four beams with their scores.
+prefill, what greedy search finds, as text, too, and four beams with their scores.
 
 usage: check_decoder.py GOLDEN WORK [FLAG...]
 

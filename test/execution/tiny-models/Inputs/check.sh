@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles a model of test/goldens and compares what it computes with what
 # transformers computed in float64: the encoder's output, teacher-forced logits
-# in the full form, step by step and as a chunk, then greedy output; with the
+# in the full form, step by step and as a prefill, then greedy output; with the
 # kernels of an ISA level, fused and unfused, and beside those of the lowest level
 # with the reference lowering.
 #
@@ -51,9 +51,9 @@ check() {
       cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
     done
   done
-  # A chunk computes what the full form does.
-  score chunk chunk 3
-  cmp "$temporary/chunk.npy" "$temporary/full.npy"
+  # A prefill computes what the full form does.
+  score prefill prefill 3
+  cmp "$temporary/prefill.npy" "$temporary/full.npy"
   encode hidden
   # As of logits, above.
   compare-npy "$temporary/hidden.npy" "$golden/hidden.npy" --within 1e-5
@@ -67,7 +67,7 @@ check() {
       "${global[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
   done
-  # The first half as a prefix, which a chunk takes: steps go on as they did. The
+  # The first half as a prefix, which a prefill takes: steps go on as they did. The
   # last token may be that of the length limit, which a prefix moves.
   awk '{ NF = int(NF / 2) } 1' "$golden/greedy.ids" >"$temporary/prefixes"
   heddle-run "$artifact" --ids --beam 1 --batch 3 "${limit[@]}" "${global[@]}" \

@@ -56,7 +56,7 @@ for model in ${MODELS:-bart-pre-norm led-untied marian-opus}; do
       cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
     done
   done
-  # A chunk computes what the full form does.
-  score chunk "$golden" chunk 3
-  cmp "$temporary/chunk.npy" "$temporary/full.npy"
+  # A prefill computes what the full form does.
+  score prefill "$golden" prefill 3
+  cmp "$temporary/prefill.npy" "$temporary/full.npy"
 done
