@@ -257,27 +257,29 @@ void Engine::choose(Running &request, int64_t first, int64_t count) {
   end(request, std::move(found));
 }
 
+/// Gives each row its last token.
+void Engine::feed() {
+  int64_t row = 0;
+  for (Running *request : decoding) {
+    request->batch->firstRow = row;
+    for (int64_t number = 0; number < request->rows; ++number, ++row) {
+      session.ids()[row] = request->search->tokens[number].back();
+      request->search->prepare(row);
+    }
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  counts.steps += row > 0;
+  counts.stepRows += row;
+}
+
 /// The next token of all rows.
 Status Engine::stepRows() {
   if (session.rows() == 0)
     return Status::success();
-  int64_t row = 0;
-  for (Running *request : decoding) {
-    request->batch->firstRow = row;
-    for (int64_t end = row + request->rows; row < end; ++row) {
-      session.ids()[row] =
-          request->search->tokens[row - request->batch->firstRow].back();
-      request->search->prepare(row);
-    }
-  }
+  feed();
   if (Status status = session.runStep(); !status.ok())
     return status;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    ++counts.steps;
-    counts.stepRows += row;
-  }
-  row = 0;
+  int64_t row = 0;
   // Those that end are gone behind their choice.
   for (Running *request : decoding) {
     int64_t count = request->rows;
@@ -288,9 +290,14 @@ Status Engine::stepRows() {
 }
 
 /// The next pieces of prompts; who has the last of its own has a first token.
-Status Engine::extendPrompts() {
+/// With `stepsRows` the next token of all rows beside them.
+Status Engine::extendPrompts(bool stepsRows) {
   std::vector<PromptPiece> pieces;
-  int64_t rows = 0;
+  int64_t rows = 0, room = HEDDLE_EXTEND_ROWS;
+  if (stepsRows) {
+    feed();
+    room -= session.rows();
+  }
   for (auto each = prompting.begin(); each != prompting.end();) {
     Running &request = **each;
     if (isCancelled(request)) {
@@ -302,7 +309,7 @@ Status Engine::extendPrompts() {
     int64_t size = int64_t(ids.size());
     PromptPiece piece{request.slot, request.fed, size - 1,
                       ids.data() + request.fed,
-                      std::min(size - request.fed, HEDDLE_EXTEND_ROWS - rows)};
+                      std::min(size - request.fed, room - rows)};
     if (piece.count == 0)
       break;
     pieces.push_back(piece);
@@ -310,26 +317,32 @@ Status Engine::extendPrompts() {
     rows += piece.count;
     ++each;
   }
-  if (pieces.empty())
+  if (pieces.empty() && !stepsRows)
     return Status::success();
   {
     std::lock_guard<std::mutex> lock(mutex);
-    ++counts.prompts;
+    counts.prompts += !pieces.empty();
     counts.promptRows += rows;
   }
-  return session.extend(pieces, [&](int64_t slot, int64_t position,
-                                    float *logits) {
+  int64_t row = 0, stepped = stepsRows ? session.rows() : 0;
+  auto choose = [&](int64_t slot, int64_t position, float *logits) {
     Running &request = *slots[size_t(slot)];
-    // Those before it in line have had theirs.
-    prompting.pop_front();
-    if (Status status = session.join(request.slot, position + 1); !status.ok())
-      return status;
+    bool isNew = row >= stepped;
+    if (isNew) {
+      // Those before it in line have had theirs.
+      prompting.pop_front();
+      if (Status status = session.join(request.slot, position + 1);
+          !status.ok())
+        return status;
+    }
     request.batch->told = logits;
-    choose(request, session.rows() - 1, /*count=*/1);
+    this->choose(request, row++, /*count=*/1);
     if (slots[size_t(slot)].get() == &request)
       request.batch->told = nullptr;
     return Status::success();
-  });
+  };
+  row = stepsRows ? 0 : session.rows();
+  return session.extend(pieces, choose, stepsRows);
 }
 
 /// Goes on with the rows that were chosen.
@@ -357,9 +370,12 @@ Status Engine::keep() {
 
 Result<bool> Engine::step() {
   admit();
-  Status status = stepRows();
+  // Rows of one request share their past in steps alone.
+  bool areTogether = limits.beams == 1 && !prompting.empty() &&
+                     session.rows() > 0 && session.rows() < HEDDLE_EXTEND_ROWS;
+  Status status = areTogether ? Status::success() : stepRows();
   if (status.ok())
-    status = extendPrompts();
+    status = extendPrompts(areTogether);
   if (status.ok())
     status = keep();
   if (!status.ok()) {

@@ -104,8 +104,9 @@ private:
   void end(Running &request, const Result<std::vector<Hypothesis>> &result);
   void endAll(const Status &status);
   bool isCancelled(const Running &request);
+  void feed();
   Status stepRows();
-  Status extendPrompts();
+  Status extendPrompts(bool stepsRows);
   void choose(Running &request, int64_t first, int64_t count);
   Status keep();
 

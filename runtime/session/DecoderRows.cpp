@@ -104,6 +104,14 @@ PlaceRange DecoderRows::join(int32_t sentence, int64_t position) {
   return {first, {true, first.offset + bytesOfNumbers(position)}};
 }
 
+std::vector<PromptPiece> DecoderRows::asPieces() const {
+  std::vector<PromptPiece> pieces;
+  for (int64_t row = 0; row < rowCount; ++row)
+    pieces.push_back({sentences[row], positions[row], positions[row],
+                      decoderIds + row, /*count=*/1});
+  return pieces;
+}
+
 void DecoderRows::advance() {
   for (int64_t row = 0; row < rowCount; ++row)
     ++positions[row];

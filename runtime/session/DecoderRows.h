@@ -61,6 +61,9 @@ public:
   PlaceRange join(int32_t sentence, int64_t position);
   /// Whether the caches of a sentence without a row are in use.
   void hold(int32_t sentence, bool isHeld) { held[size_t(sentence)] = isHeld; }
+  /// Each row's position and id, for a prefill to compute it: a row for each
+  /// sentence at most.
+  std::vector<PromptPiece> asPieces() const;
   /// Each row has one more position behind it.
   void advance();
   /// Goes on with as many rows as there are parents, see Session::keep.

@@ -84,15 +84,17 @@ int64_t PrefillRows::cacheOf(int64_t sentence) const {
   return sentence * (dims[Dim::Caches] / dims[Dim::Batch]);
 }
 
-void PrefillRows::begin(const std::vector<PromptPiece> &all) {
+void PrefillRows::begin(const std::vector<PromptPiece> &all,
+                        const std::vector<PromptPiece> &tokens) {
   pieces = all;
+  generated = tokens;
   next = 0;
 }
 
 bool PrefillRows::fill() {
   while (next < pieces.size() && pieces[next].count == 0)
     ++next;
-  if (next == pieces.size())
+  if (next == pieces.size() && generated.empty())
     return false;
   rows.clear();
   extends ? fillRows() : fillChunk();
@@ -100,7 +102,7 @@ bool PrefillRows::fill() {
 }
 
 /// The next `count` positions of a piece, behind the rows that are there.
-void PrefillRows::addRows(PromptPiece &piece, int64_t count) {
+void PrefillRows::addRows(PromptPiece &piece, int64_t count, bool isPrompt) {
   int64_t first = dims[Dim::Tokens];
   for (int64_t row = first; row < first + count; ++row) {
     int64_t position = piece.position + row - first;
@@ -108,7 +110,7 @@ void PrefillRows::addRows(PromptPiece &piece, int64_t count) {
     positions[row] = int32_t(position);
     sentences[row] = piece.sentence;
     caches[row] = int32_t(cacheOf(piece.sentence));
-    if (row == first || position % HEDDLE_QUERY_BLOCK == 0)
+    if (isPrompt && (row == first || position % HEDDLE_QUERY_BLOCK == 0))
       blocks[dims[Dim::Blocks]++] = int32_t(row);
     if (position < piece.wantedFrom)
       continue;
@@ -125,14 +127,20 @@ void PrefillRows::addRows(PromptPiece &piece, int64_t count) {
 
 void PrefillRows::fillRows() {
   dims[Dim::Tokens] = dims[Dim::Blocks] = 0;
-  for (; next < pieces.size() && dims[Dim::Tokens] < mostTokens; ++next) {
+  int64_t most = mostTokens - int64_t(generated.size());
+  for (; next < pieces.size() && dims[Dim::Tokens] < most; ++next) {
     addRows(pieces[next],
-            std::min(pieces[next].count, mostTokens - dims[Dim::Tokens]));
+            std::min(pieces[next].count, most - dims[Dim::Tokens]),
+            /*isPrompt=*/true);
     if (pieces[next].count > 0)
       break;
   }
-  // No row is a generated one.
   blocks[dims[Dim::Blocks]++] = int32_t(dims[Dim::Tokens]);
+  size_t prompts = rows.size();
+  for (PromptPiece &token : generated)
+    addRows(token, /*count=*/1, /*isPrompt=*/false);
+  generated.clear();
+  std::rotate(rows.begin(), rows.begin() + ptrdiff_t(prompts), rows.end());
   if (rows.empty()) {
     wanted[0] = kNone;
     wantedSentences[0] = 0;

@@ -47,7 +47,10 @@ public:
   void settle();
 
   /// Begins with pieces, at most one a sentence; of a chunk all at position 0.
-  void begin(const std::vector<PromptPiece> &pieces);
+  /// `generated` are tokens that no prompt has, of sentences without a piece:
+  /// the first call has all of them, and logits behind each.
+  void begin(const std::vector<PromptPiece> &pieces,
+             const std::vector<PromptPiece> &generated = {});
   /// Fills the inputs of the next call, and its dims; false if none is left.
   bool fill();
 
@@ -55,13 +58,13 @@ public:
   struct Told {
     int64_t row, sentence, position;
   };
-  /// Those that were asked for, in order.
+  /// Those that were asked for, in order; those of generated tokens first.
   const std::vector<Told> &told() const { return rows; }
 
 private:
   void fillChunk();
   void fillRows();
-  void addRows(PromptPiece &piece, int64_t count);
+  void addRows(PromptPiece &piece, int64_t count, bool isPrompt);
   int64_t cacheOf(int64_t sentence) const;
 
   Workspace &workspace;
@@ -80,7 +83,7 @@ private:
   int32_t *lengths = nullptr;
 
   /// What is left of them, from the first that has any on.
-  std::vector<PromptPiece> pieces;
+  std::vector<PromptPiece> pieces, generated;
   size_t next = 0;
   std::vector<Told> rows;
 };

@@ -106,7 +106,7 @@ Status Session::runPrefill(const std::vector<TokenIds> &inputs,
 }
 
 Status Session::extend(const std::vector<PromptPiece> &pieces,
-                       const LogitsOfPosition &tell) {
+                       const LogitsOfPosition &tell, bool stepsRows) {
   PrefillRows &rows = decoder.prefill();
   Binding &binding = prefill.entry ? prefill : decode;
   float *logits = prefill.entry ? prefillLogits : decoderLogits;
@@ -115,7 +115,10 @@ Status Session::extend(const std::vector<PromptPiece> &pieces,
       binding.entry->description->argument("logits", ArgumentKind::Output)
           ->shape.back()
           .in(dims);
-  rows.begin(pieces);
+  rows.begin(pieces,
+             stepsRows ? decoder.asPieces() : std::vector<PromptPiece>());
+  if (stepsRows)
+    decoder.advance();
   while (rows.fill()) {
     if (isCancelled())
       return Status::error("the decoding was cancelled");

@@ -142,10 +142,11 @@ public:
   Status runPrefill(const std::vector<TokenIds> &inputs,
                     const std::vector<int64_t> &from = {},
                     const LogitsOfPosition &tell = {});
-  /// The same of pieces of prompts, whatever rows there are, which stay as they
-  /// are. The caller may overwrite logits.
+  /// The same of pieces of prompts of other sentences than rows have. With
+  /// `stepsRows` the first call runs a step of all rows beside them, too, and
+  /// tells the logits of each, first and in order.
   Status extend(const std::vector<PromptPiece> &pieces,
-                const LogitsOfPosition &tell = {});
+                const LogitsOfPosition &tell = {}, bool stepsRows = false);
   /// Runs one step of all rows, each at its position, which is then the next.
   Status runStep();
 
