@@ -119,9 +119,10 @@ Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
       demandOf(model, running->prompts, running->beginnings, own.options);
   if (!demand.ok())
     return demand.status();
-  if (demand->request.length > positions)
-    return Status::error("takes up to ", demand->request.length, " positions, ",
-                         beginning.size(),
+  // The last token is fed to nobody.
+  int64_t most = demand->request.length - 1;
+  if (most > positions)
+    return Status::error("takes up to ", most, " positions, ", beginning.size(),
                          " of them its prompt's, but a slot has ", positions);
   if (demand->settings.beams > limits.beams)
     return Status::error("searches with ", demand->settings.beams,
@@ -369,6 +370,11 @@ Status Engine::keep() {
 }
 
 Result<bool> Engine::step() {
+  if (session.isCancelled()) {
+    Status status = Status::error("the decoding was cancelled");
+    endAll(status);
+    return status;
+  }
   admit();
   // Rows of one request share their past in steps alone.
   bool areTogether = limits.beams == 1 && !prompting.empty() &&

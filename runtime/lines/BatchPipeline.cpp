@@ -54,16 +54,40 @@ void BatchPipeline::OpenWindow::join() {
   answers.resize(end);
 }
 
+namespace {
+/// One batch after the other.
+class OneByOne : public BatchPipeline::Runner {
+public:
+  explicit OneByOne(BatchPipeline::Worker worker) : worker(std::move(worker)) {}
+  void begin(const Batch &batch, std::function<void(Answers)> done) override {
+    done(worker(batch));
+  }
+
+private:
+  BatchPipeline::Worker worker;
+};
+} // namespace
+
 Status
 BatchPipeline::run(int64_t workers, int64_t least,
                    const std::function<Worker(int64_t number)> &makeWorker) {
+  auto makeRunner = [&](int64_t number) -> std::unique_ptr<Runner> {
+    return std::make_unique<OneByOne>(makeWorker(number));
+  };
+  return run(workers, least,
+             std::function<std::unique_ptr<Runner>(int64_t)>(makeRunner));
+}
+
+Status BatchPipeline::run(
+    int64_t workers, int64_t least,
+    const std::function<std::unique_ptr<Runner>(int64_t number)> &makeRunner) {
   std::vector<Thread> threads;
   {
     // Nobody takes anything before all workers are there.
     Lock lock(mutex);
     for (int64_t number = 1; number < workers; ++number) {
       Result<Thread> thread = Thread::start(
-          [this, &makeWorker, number] { work(makeWorker(number)); });
+          [this, &makeRunner, number] { work(*makeRunner(number)); });
       if (thread.ok()) {
         threads.push_back(std::move(*thread));
         continue;
@@ -74,18 +98,35 @@ BatchPipeline::run(int64_t workers, int64_t least,
       break;
     }
   }
-  work(makeWorker(0));
+  work(*makeRunner(0));
   threads.clear(); // Waits for each.
   return failure;
 }
 
 /// What a worker does all its life.
-void BatchPipeline::work(const Worker &worker) {
-  while (std::optional<Task> task = take())
-    if (task->batch)
-      put(*task, worker(*task->batch));
-    else
+void BatchPipeline::work(Runner &runner) {
+  for (;;) {
+    std::optional<Task> task;
+    if (!runner.isBusy() || runner.hasRoom())
+      task = take(/*mayWait=*/!runner.isBusy());
+    if (task && !task->batch) {
       encode(*task);
+    } else if (task) {
+      auto own = std::make_shared<Task>(std::move(*task));
+      runner.begin(*own->batch, [this, own](Answers answers) {
+        put(*own, std::move(answers));
+      });
+    } else if (!runner.isBusy() || isStopped()) {
+      return;
+    } else {
+      runner.advance();
+    }
+  }
+}
+
+bool BatchPipeline::isStopped() {
+  Lock lock(mutex);
+  return stopped;
 }
 
 bool BatchPipeline::mayRead() const {
@@ -98,9 +139,13 @@ bool BatchPipeline::isOver() const {
   return inputEnded && waiting.empty() && !opening;
 }
 
-std::optional<BatchPipeline::Task> BatchPipeline::take() {
+/// The next task; none if nothing is left, or, unless it may wait for input or
+/// for others, if there is none now.
+std::optional<BatchPipeline::Task> BatchPipeline::take(bool mayWait) {
   Lock lock(mutex);
   for (;;) {
+    if (!mayWait && waiting.empty())
+      return std::nullopt;
     mayTake.wait(lock, [&] {
       return stopped || isOver() || !waiting.empty() || mayRead();
     });

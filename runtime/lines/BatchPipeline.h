@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -104,8 +105,24 @@ public:
     std::function<void()> interrupt;
   };
 
-  /// Answers batches, on one thread.
+  /// Answers batches one by one, on one thread.
   using Worker = std::function<Answers(const Batch &)>;
+
+  /// Answers batches that may be under way together, on one thread.
+  class Runner {
+  public:
+    virtual ~Runner() = default;
+    /// Begins a batch, which stays until `done` has its answers: in this call,
+    /// or in one of advance().
+    virtual void begin(const Batch &batch,
+                       std::function<void(Answers)> done) = 0;
+    /// Whether a batch has begun and not ended, and whether there is room for
+    /// another one beside it.
+    virtual bool isBusy() const { return false; }
+    virtual bool hasRoom() const { return true; }
+    /// Goes on with those that have begun.
+    virtual void advance() {}
+  };
 
   BatchPipeline(const Limits &limits, Stages stages)
       : limits(limits), stages(std::move(stages)) {}
@@ -114,6 +131,9 @@ public:
   /// which makes a worker with a number from 0. Fails as the first line, batch
   /// or write does, in the order of the input, and before anything is read
   /// if not even `least` threads can be started.
+  Status
+  run(int64_t workers, int64_t least,
+      const std::function<std::unique_ptr<Runner>(int64_t number)> &makeRunner);
   Status run(int64_t workers, int64_t least,
              const std::function<Worker(int64_t number)> &makeWorker);
 
@@ -156,8 +176,9 @@ private:
     std::optional<Batch> batch = {};
   };
 
-  void work(const Worker &worker);
-  std::optional<Task> take();
+  void work(Runner &runner);
+  std::optional<Task> take(bool mayWait);
+  bool isStopped();
   bool mayRead() const;
   bool isOver() const;
   void read(Lock &lock);

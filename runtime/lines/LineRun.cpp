@@ -105,7 +105,7 @@ private:
   Result<Sentence> encode(int64_t number, const Line &line);
   Result<Sentence> encodeOrSkip(int64_t number, const Line &line);
   std::vector<Batch> divide(Sentences sentences, bool isFull) const;
-  BatchPipeline::Worker makeWorker(int64_t number);
+  std::unique_ptr<BatchPipeline::Runner> makeRunner(int64_t number);
   Result<std::vector<std::string>> answerOnce(WorkerSession &own,
                                               const Batch &batch);
   Answers answer(WorkerSession &own, const Batch &batch);
@@ -300,10 +300,32 @@ Answers LineRun::answer(WorkerSession &own, const Batch &batch) {
   return std::move(*answers);
 }
 
-BatchPipeline::Worker LineRun::makeWorker(int64_t number) {
-  auto own = std::make_shared<WorkerSession>(workers, number,
-                                             memory ? &*memory : nullptr);
-  return [this, own](const Batch &batch) { return answer(*own, batch); };
+namespace {
+/// Batches in a session, one after the other.
+class SessionRunner : public BatchPipeline::Runner {
+public:
+  SessionRunner(const Workers &workers, int64_t number, SessionMemory *memory,
+                std::function<Answers(WorkerSession &, const Batch &)> answer)
+      : own(workers, number, memory), answer(std::move(answer)) {}
+  void begin(const Batch &batch, std::function<void(Answers)> done) override {
+    done(answer(own, batch));
+  }
+
+private:
+  WorkerSession own;
+  std::function<Answers(WorkerSession &, const Batch &)> answer;
+};
+} // namespace
+
+std::unique_ptr<BatchPipeline::Runner> LineRun::makeRunner(int64_t number) {
+  if (!memory)
+    if (auto runner = job.makeRunner(workers, number, mostSentences()))
+      return runner;
+  return std::make_unique<SessionRunner>(
+      workers, number, memory ? &*memory : nullptr,
+      [this](WorkerSession &own, const Batch &batch) {
+        return answer(own, batch);
+      });
 }
 
 Status LineRun::run(const AnswerWriter &write) {
@@ -322,8 +344,9 @@ Status LineRun::run(const AnswerWriter &write) {
   stages.write = write;
   stages.interrupt = [&] { source.interrupt(); };
   BatchPipeline pipeline(limits(), std::move(stages));
-  return pipeline.run(count, options.mayHaveFewerWorkers ? 1 : count,
-                      [&](int64_t number) { return makeWorker(number); });
+  std::function<std::unique_ptr<BatchPipeline::Runner>(int64_t)> make =
+      [&](int64_t number) { return makeRunner(number); };
+  return pipeline.run(count, options.mayHaveFewerWorkers ? 1 : count, make);
 }
 
 Status heddle::runLines(const Workers &workers, const LineRunOptions &options,

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,12 @@ public:
   virtual Result<std::vector<std::string>> answer(Session &session,
                                                   const Batch &batch) = 0;
   virtual bool mayAnswerAgain() const { return true; }
+  /// What answers batches of at most so many sentences in place of answer(), of
+  /// one worker, without a limit of memory; null if nothing does.
+  virtual std::unique_ptr<BatchPipeline::Runner>
+  makeRunner(const Workers &, int64_t /*worker*/, int64_t /*sentences*/) {
+    return nullptr;
+  }
   /// Whether a line may be a pair of texts.
   virtual bool takesPairs() const { return false; }
 };

@@ -6,6 +6,8 @@
 
 #include "runtime/lines/Translation.h"
 
+#include "runtime/engine/Engine.h"
+#include "runtime/lines/EngineRunner.h"
 #include "runtime/search/TargetScores.h"
 #include "runtime/search/TeacherForcing.h"
 
@@ -113,13 +115,55 @@ public:
     return answers;
   }
   bool mayAnswerAgain() const override { return !hasShown; }
+  std::unique_ptr<BatchPipeline::Runner> makeRunner(const Workers &workers,
+                                                    int64_t worker,
+                                                    int64_t sentences) override;
 
 private:
+  EngineRequest requestOf(const Batch &batch, size_t sentence) const;
+
   const SearchOptions &search;
   const HypothesesFormat &format;
   /// Somebody has had a token.
   std::atomic<bool> hasShown = false;
 };
+
+/// Texts that a model continues are requests to an engine, which has the same
+/// bits. A GPU may have to give its work to the CPU; alternatives take several
+/// searches; and an engine may have no memory for its slots.
+std::unique_ptr<BatchPipeline::Runner>
+TranslationJob::makeRunner(const Workers &workers, int64_t worker,
+                           int64_t sentences) {
+  Result<Generation> settings = settingsFor(model.manifest(), search);
+  if (!model.manifest().promptsTarget || model.isOnGpu() ||
+      search.alternatives > 0 || !settings.ok())
+    return nullptr;
+  auto engine = Engine::open(model, {sentences, settings->beams, {}},
+                             workers.sessionOptions(worker));
+  if (!engine.ok())
+    return nullptr;
+  return std::make_unique<EngineRunner>(
+      std::move(*engine), sentences,
+      [this](const Batch &batch, size_t sentence) {
+        return requestOf(batch, sentence);
+      },
+      format);
+}
+
+EngineRequest TranslationJob::requestOf(const Batch &batch,
+                                        size_t sentence) const {
+  int64_t line = batch.lines[sentence];
+  EngineRequest request{
+      batch.sources[sentence], batch.targets[sentence], search, {}};
+  if (search.allowed.size() > 1)
+    request.options.allowed = {search.allowed[size_t(line)]};
+  if (search.onToken)
+    request.options.onToken = [this, line](int64_t, const TokenIds &before,
+                                           int32_t token, bool isLast) {
+      search.onToken(line, before, token, isLast);
+    };
+  return request;
+}
 
 class ScoreJob : public TextJob {
 public:

@@ -35,11 +35,14 @@ Result<Workers> Workers::create(const Model &model,
   return result;
 }
 
+SessionOptions Workers::optionsOf(const Equipment &worker) const {
+  return {worker.pool.get(), worker.profile.get(), options.inputs,
+          options.cancelled};
+}
+
 std::unique_ptr<Session> Workers::makeSession(const Model &model,
                                               const Equipment &worker) const {
-  return std::make_unique<Session>(
-      model, SessionOptions{worker.pool.get(), worker.profile.get(),
-                            options.inputs, options.cancelled});
+  return std::make_unique<Session>(model, optionsOf(worker));
 }
 
 bool Workers::goOnWithCpu(int64_t worker) const {

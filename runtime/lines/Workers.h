@@ -54,6 +54,10 @@ public:
   Session &session(int64_t worker) const {
     return *equipment[size_t(worker)].session;
   }
+  /// What that session may use.
+  SessionOptions sessionOptions(int64_t worker) const {
+    return optionsOf(equipment[size_t(worker)]);
+  }
   /// Gives a worker a session of Model::onCpu() if the device of its own has
   /// failed; whether it has one then. The session before is gone. By the thread
   /// of the worker.
@@ -82,6 +86,7 @@ private:
       : used(&model), options(options),
         onGpu(new OnGpu{
             {}, model.isOnGpu() ? options.workers : 0, model.gpuFailure()}) {}
+  SessionOptions optionsOf(const Equipment &worker) const;
   std::unique_ptr<Session> makeSession(const Model &model,
                                        const Equipment &worker) const;
 

@@ -46,7 +46,8 @@ public:
   Result<char *> take(int64_t bytes) override {
     void *memory =
         mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, /*fd=*/-1,
+             /*offset=*/0);
     if (memory == MAP_FAILED)
       return Status::error("needs ", bytes,
                            " bytes of memory: ", strerror(errno));
