@@ -215,6 +215,12 @@ heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
 heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
                                             const char *text, size_t size);
 
+/* Adds a text that ends the answer to an input, which stops in front of it (a
+   stop string), whatever tokens spell it; ids and log-probabilities have them.
+   For greedy searches and samples of models with a tokenizer. */
+heddle_status heddle_settings_add_stop(heddle_settings *settings,
+                                       const char *text, size_t size);
+
 /* Adds what targets may be made of: text, of which the tokens of each word
    count, or ids with the setting "ids". Tokens that end a target may come, too,
    and those that the model is forced to write. One call says it for all inputs;

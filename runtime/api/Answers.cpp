@@ -70,9 +70,10 @@ static Status translate(heddle_session &session, LineRunOptions options,
   auto isByte = [&](int32_t id) {
     return tokenizer && byteOfPiece(tokenizer->nameOf(id)) >= 0;
   };
+  StopStrings stops = stopsOf(session);
   TokenStream stream([&](const TokenIds &ids) { return tokens.text(ids); },
                      isByte, session.model->manifest().tokenizer.cleansUp,
-                     session.onToken, session.onTokenContext,
+                     stops, session.onToken, session.onTokenContext,
                      session.cancelled);
   if (session.onToken)
     search->onToken = [&](int64_t input, const TokenIds &before, int32_t token,
@@ -89,7 +90,7 @@ static Status translate(heddle_session &session, LineRunOptions options,
                           sentences.joining(packing(std::move(write))));
   }
   HypothesesFormat pack = [&](const std::vector<Hypothesis> &found) {
-    return packHypotheses(found, *search, tokens);
+    return packHypotheses(found, *search, stops, tokens);
   };
   return translateLines(*session.workers, options, {tokens, *search, pack},
                         source, write);

@@ -110,8 +110,8 @@ Result<EngineRequest> ApiRequest::make(const heddle_request &request) {
                  [tokenizer](int32_t id) {
                    return tokenizer && byteOfPiece(tokenizer->nameOf(id)) >= 0;
                  },
-                 session.model->manifest().tokenizer.cleansUp, token, context,
-                 session.cancelled);
+                 session.model->manifest().tokenizer.cleansUp, stopsOf(session),
+                 token, context, session.cancelled);
   return EngineRequest{std::move(*prompt), std::move(*beginning), search, {}};
 }
 
@@ -124,7 +124,8 @@ void ApiRequest::tell(const TokenIds &before, int32_t id, bool isLast) {
 void ApiRequest::finish(const Result<std::vector<Hypothesis>> &found) const {
   if (!found.ok())
     return finished(context, number, nullptr, 0, found.message().c_str());
-  std::string packed = packHypotheses(*found, search, *tokens);
+  std::string packed =
+      packHypotheses(*found, search, stopsOf(session), *tokens);
   std::vector<heddle_answer_text> answers = unpackAnswers(packed);
   finished(context, number, answers.data(), answers.size(), nullptr);
 }

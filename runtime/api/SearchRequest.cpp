@@ -101,6 +101,40 @@ static Status checkTellsTokens(const heddle_session &session,
   return Status::success();
 }
 
+StopStrings heddle::stopsOf(const heddle_session &session) {
+  return StopStrings(session.settings.stopStrings());
+}
+
+/// Whether texts are known while they are generated.
+static Status checkStops(const heddle_session &session,
+                         const SearchOptions &search, int64_t beams) {
+  std::string asked = session.settings.nameOf("stop") + " ends texts, but ";
+  if (session.values.ids || !session.model->tokenizer())
+    return Status::error(asked, "texts are ids");
+  if (session.values.split)
+    return Status::error(asked, session.settings.nameOf("split"),
+                         " joins the answers of sentences");
+  if (beams > 1 || search.alternatives > 0)
+    return Status::error(asked, "'", session.model->artifact().path(),
+                         "' searches with ",
+                         std::max(beams, search.alternatives), " beams (",
+                         session.settings.nameOf("beam"), " 1 is greedy)");
+  return Status::success();
+}
+
+/// Whether a text ends with the token behind these. Some bytes for each token
+/// that may have none; of a long text the latest tokens have the whole string.
+static bool endsBehind(const TokenIds &before, int32_t token,
+                       const StopStrings &stops, const LineTokens &tokens) {
+  constexpr size_t kTokensWithoutText = 16;
+  size_t most = std::min(before.size(), stops.longest() + kTokensWithoutText);
+  TokenIds latest(before.end() - ptrdiff_t(most), before.end());
+  std::string text = tokens.text(latest);
+  latest.push_back(token);
+  std::string with = tokens.text(latest);
+  return endOfText(with, text, stops) < with.size();
+}
+
 Result<SearchOptions> heddle::searchFor(const heddle_session &session,
                                         const LineTokens &tokens) {
   const Model &model = *session.model;
@@ -123,6 +157,15 @@ Result<SearchOptions> heddle::searchFor(const heddle_session &session,
   Result<Generation> settings = settingsFor(model.manifest(), search);
   if (!settings.ok())
     return settings.status();
+  if (StopStrings stops = stopsOf(session); !stops.empty()) {
+    if (Status status = checkStops(session, search, settings->beams);
+        !status.ok())
+      return status;
+    search.endsText = [stops, tokens](int64_t, const TokenIds &before,
+                                      int32_t token) {
+      return endsBehind(before, token, stops, tokens);
+    };
+  }
   std::string beam = session.settings.nameOf("beam");
   if (search.nBest && *search.nBest > settings->beams)
     return Status::error(session.settings.nameOf("n-best"), " is ",
@@ -154,8 +197,20 @@ static std::vector<float> scoresOf(const Hypothesis &hypothesis) {
   return scores;
 }
 
+/// The text of a hypothesis, up to a string that ends it.
+static std::string textOf(const Hypothesis &hypothesis,
+                          const StopStrings &stops, const LineTokens &tokens) {
+  std::string text = tokens.text(hypothesis.tokens);
+  if (stops.empty() || hypothesis.tokens.empty())
+    return text;
+  TokenIds before(hypothesis.tokens.begin(), hypothesis.tokens.end() - 1);
+  text.resize(endOfText(text, tokens.text(before), stops));
+  return text;
+}
+
 std::string heddle::packHypotheses(const std::vector<Hypothesis> &found,
                                    const SearchOptions &search,
+                                   const StopStrings &stops,
                                    const LineTokens &tokens) {
   size_t most =
       size_t(search.nBest.value_or(std::max<int64_t>(search.alternatives, 1)));
@@ -163,7 +218,7 @@ std::string heddle::packHypotheses(const std::vector<Hypothesis> &found,
   if (found.empty())
     packAnswer(answers, "", {}, kLowest, kLowest);
   for (size_t i = 0; i < std::min(found.size(), most); ++i)
-    packAnswer(answers, tokens.text(found[i].tokens), found[i].tokens,
+    packAnswer(answers, textOf(found[i], stops, tokens), found[i].tokens,
                found[i].sum, found[i].score, scoresOf(found[i]));
   return answers;
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/Result.h"
 #include "runtime/api/Session.h"
+#include "runtime/api/StopStrings.h"
 #include "runtime/lines/LineTokens.h"
 #include "runtime/search/BeamSearch.h"
 #include "runtime/search/SearchOptions.h"
@@ -18,10 +19,13 @@ namespace heddle {
 Result<SearchOptions> searchFor(const heddle_session &session,
                                 const LineTokens &tokens);
 
+/// What ends texts.
+StopStrings stopsOf(const heddle_session &session);
+
 /// The answers that were asked for (PackedAnswer.h).
 std::string packHypotheses(const std::vector<Hypothesis> &found,
                            const SearchOptions &search,
-                           const LineTokens &tokens);
+                           const StopStrings &stops, const LineTokens &tokens);
 
 } // namespace heddle
 

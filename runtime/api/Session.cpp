@@ -222,6 +222,16 @@ heddle_status heddle_settings_add_allowed(heddle_settings *settings,
   return reportMisuse(added.status());
 }
 
+heddle_status heddle_settings_add_stop(heddle_settings *settings,
+                                       const char *text, size_t size) {
+  Result<std::string> added = addedText(settings, text, size);
+  if (added.ok() && added->empty())
+    added = Status::error("a text that ends texts is empty");
+  if (added.ok())
+    settings->set.addStop(std::move(*added));
+  return reportMisuse(added.status());
+}
+
 heddle_status heddle_settings_check(const heddle_settings *settings) {
   Status status = checkPointers({{"settings", settings}});
   return reportMisuse(status.ok() ? settings->set.check() : status);

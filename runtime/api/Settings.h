@@ -60,6 +60,7 @@ public:
   /// Sets one, or unsets it. Fails on a name or value that means nothing.
   Status set(const std::string &name, const char *value);
   void addBadWords(std::string text) { badWords.push_back(std::move(text)); }
+  void addStop(std::string text) { stops.push_back(std::move(text)); }
   void addAllowed(std::string text) { allowed.push_back(std::move(text)); }
   /// Fails if settings contradict each other.
   Status check() const;
@@ -72,6 +73,8 @@ public:
   bool has(const std::string &name) const { return given.count(name) != 0; }
   /// Sequences that are never generated, as lines.
   const std::vector<std::string> &forbiddenLines() const { return badWords; }
+  /// Texts that end a text.
+  const std::vector<std::string> &stopStrings() const { return stops; }
   /// What may come, as a line for all inputs or one for each; none for all.
   const std::vector<std::string> &allowedLines() const { return allowed; }
 
@@ -82,7 +85,7 @@ private:
 
   std::string prefix;
   std::map<std::string, std::string> given;
-  std::vector<std::string> badWords, allowed;
+  std::vector<std::string> badWords, allowed, stops;
 };
 
 /// All settings, as heddle.h lists them.

@@ -73,6 +73,7 @@ size_t TokenStream::certain(const Told &told, std::string_view text) const {
     same = std::min(same, beginOfUnsettled(text));
   if (told.run)
     same = std::min(same, *told.run);
+  same -= stops.held(text.substr(0, same));
   return std::max(same, told.size);
 }
 
@@ -113,6 +114,7 @@ std::string TokenStream::tell(Told &told, const TokenIds &before, int32_t token,
     if (token >= 0)
       whole.push_back(token);
     std::string text = textOf(whole);
+    text.resize(endOfText(text, textOf(before), stops));
     return text.substr(std::min(told.all, text.size()));
   }
   told.tokens.push_back(token);

@@ -16,6 +16,7 @@
 #ifndef HEDDLE_RUNTIME_API_TOKENSTREAM_H
 #define HEDDLE_RUNTIME_API_TOKENSTREAM_H
 
+#include "runtime/api/StopStrings.h"
 #include "runtime/heddle.h"
 #include "runtime/session/Session.h"
 
@@ -42,11 +43,11 @@ public:
   /// whomever, it is called no more. `takesSpacesBack` says that texts have
   /// been cleaned up (Tokenizer.h).
   TokenStream(TextOf textOf, IsByte isByte, bool takesSpacesBack,
-              heddle_token_callback callback, void *context,
+              StopStrings stops, heddle_token_callback callback, void *context,
               std::atomic<bool> &cancelled)
       : textOf(std::move(textOf)), isByte(std::move(isByte)),
-        takesSpacesBack(takesSpacesBack), callback(callback), context(context),
-        cancelled(cancelled) {}
+        takesSpacesBack(takesSpacesBack), stops(std::move(stops)),
+        callback(callback), context(context), cancelled(cancelled) {}
 
   /// The token of an input that comes behind `before`; a last one of -1 is
   /// none, as heddle.h says. Those of an input come in order, and no two of
@@ -79,6 +80,7 @@ private:
   const TextOf textOf;
   const IsByte isByte;
   const bool takesSpacesBack;
+  const StopStrings stops;
   const heddle_token_callback callback;
   void *const context;
   std::atomic<bool> &cancelled;

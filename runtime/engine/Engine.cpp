@@ -129,12 +129,18 @@ Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
                          " beams, but a slot has rows for ", limits.beams);
   running->demand = std::move(*demand);
   // A prompt is none of an answer.
+  auto behind = [size = ptrdiff_t(own.prompt.size())](const TokenIds &before) {
+    return TokenIds(before.begin() + size, before.end());
+  };
   if (auto tell = own.options.onToken)
-    own.options.onToken = [tell, size = ptrdiff_t(own.prompt.size())](
-                              int64_t sentence, const TokenIds &before,
+    own.options.onToken = [=](int64_t sentence, const TokenIds &before,
                               int32_t token, bool isLast) {
-      tell(sentence, TokenIds(before.begin() + size, before.end()), token,
-           isLast);
+      tell(sentence, behind(before), token, isLast);
+    };
+  if (auto ends = own.options.endsText)
+    own.options.endsText = [=](int64_t sentence, const TokenIds &before,
+                               int32_t token) {
+      return ends(sentence, behind(before), token);
     };
   return running;
 }

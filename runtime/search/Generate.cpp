@@ -237,11 +237,20 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
     return search(prefixes, options);
   // A prompt is none of an answer.
   SearchOptions own = options;
+  auto behind = [&](int64_t sentence, const TokenIds &before) {
+    return TokenIds(before.begin() +
+                        ptrdiff_t(sources[size_t(sentence)].size()),
+                    before.end());
+  };
   if (options.onToken)
     own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
                       bool isLast) {
-      auto begin = before.begin() + ptrdiff_t(sources[size_t(sentence)].size());
-      options.onToken(sentence, TokenIds(begin, before.end()), token, isLast);
+      options.onToken(sentence, behind(sentence, before), token, isLast);
+    };
+  if (options.endsText)
+    own.endsText = [&](int64_t sentence, const TokenIds &before,
+                       int32_t token) {
+      return options.endsText(sentence, behind(sentence, before), token);
     };
   auto found = search(beginningsOf(model, sources, prefixes), own);
   if (!found.ok())

@@ -46,6 +46,9 @@ struct SearchOptions {
   /// The token of the language to write, for models that have such
   /// (Languages.h).
   std::optional<int32_t> targetLanguage;
+  /// Asked of each token, as onToken hears of it, whether it ends its sentence.
+  std::function<bool(int64_t sentence, const TokenIds &before, int32_t token)>
+      endsText;
   /// Hears of each token that is generated for a sentence, behind those before
   /// it, on the thread that does it; a search with beams tells nothing. If
   /// nothing may follow, -1 comes last.

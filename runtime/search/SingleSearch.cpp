@@ -98,7 +98,10 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
   bool isLast =
       !choice ||
       soFar(first).generated() + 1 == batch.limits[size_t(sentence)] ||
-      std::count(settings.eos.begin(), settings.eos.end(), choice->token) != 0;
+      std::count(settings.eos.begin(), settings.eos.end(), choice->token) !=
+          0 ||
+      (options.endsText &&
+       options.endsText(sentence, tokensOf(first), choice->token));
   if (options.onToken)
     options.onToken(sentence, tokensOf(first), choice ? choice->token : -1,
                     isLast);

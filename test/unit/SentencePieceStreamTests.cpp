@@ -43,7 +43,7 @@ protected:
     TokenStream stream(
         [&](const TokenIds &ids) { return textOf(ids); },
         [&](int32_t id) { return byteOfPiece(texts[size_t(id)]) >= 0; },
-        /*takesSpacesBack=*/false, hear, &told, cancelled);
+        /*takesSpacesBack=*/false, StopStrings(), hear, &told, cancelled);
     TokenIds before;
     for (size_t i = 0; i < ids.size(); ++i) {
       stream.add(0, before, ids[i], i + 1 == ids.size());

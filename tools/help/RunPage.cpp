@@ -18,6 +18,9 @@ static std::vector<Flag> getOwnFlags() {
        "line for all inputs, or a line for each"},
       {"--bad-words", "FILE", kSearchGroup,
        "never generate the sequences of FILE, one a line"},
+      {"--stop", "TEXT", kSearchGroup,
+       "end what is generated in front of TEXT, whatever tokens spell it; "
+       "repeatable"},
       {"--prefix", "FILE", kSearchGroup,
        "begin each target with its line of FILE"},
       {"--split", "browser", kTextGroup,

@@ -266,8 +266,8 @@ static bool isOfGroup(const std::string &flag, std::string_view group) {
 
 bool heddle::isOfTranslations(const std::string &flag) {
   return flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
-         flag == "--split" || isOfGroup(flag, kSearchGroup) ||
-         isOfGroup(flag, kSamplesGroup);
+         flag == "--split" || flag == "--stop" ||
+         isOfGroup(flag, kSearchGroup) || isOfGroup(flag, kSamplesGroup);
 }
 
 bool heddle::isOfVectors(const std::string &flag) {

@@ -133,6 +133,11 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                : Status::error("--device has the value '", value,
                                "', expected cpu, cuda or auto");
   }
+  if (flag == "--stop")
+    return value.empty()
+               ? Status::error("--stop has an empty value, expected a text")
+               : statusOf(heddle_settings_add_stop(options.settings.get(),
+                                                   value.data(), value.size()));
   if (std::optional<std::string> *text = findText(options, flag)) {
     *text = value;
     return Status::success();
@@ -169,7 +174,7 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const std::string &name = flag.name;
   const heddle_setting *setting = findSetting(name);
   bool isOwn = findFile(options, name) || name == "--form" ||
-               name == "--device" || name == "--task" ||
+               name == "--stop" || name == "--device" || name == "--task" ||
                name == "--vector-type" || findText(options, name);
   if ((setting && setting->value) || isOwn) {
     Result<std::string> value =
@@ -178,7 +183,12 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
       return value.status();
     Status status =
         isOwn ? setOwn(name, *value) : setSetting(name, value->c_str());
-    return status.ok() ? giveOnce(name, *value) : status;
+    // Any number of texts may end a text.
+    if (status.ok() && name == "--stop")
+      given.values[name] = *value;
+    else if (status.ok())
+      status = giveOnce(name, *value);
+    return status;
   }
   if (name == "--profile") {
     options.profile = flag.value.value_or("");

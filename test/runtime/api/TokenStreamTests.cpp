@@ -43,6 +43,7 @@ struct Streamed {
   bool cleansUp = false;
   /// How the tokenizer reads the bytes of a text.
   std::function<std::string(std::string_view)> read = repairUtf8;
+  StopStrings stops = StopStrings();
   std::vector<std::string> told = {};
   std::atomic<int64_t> tokensRead = 0;
 
@@ -76,8 +77,8 @@ struct Streamed {
     std::atomic<bool> cancelled = false;
     told.clear();
     TokenStream stream([&](const TokenIds &ids) { return textOf(ids); },
-                       [&](int32_t id) { return isByte(id); }, cleansUp, hear,
-                       this, cancelled);
+                       [&](int32_t id) { return isByte(id); }, cleansUp, stops,
+                       hear, this, cancelled);
     TokenIds before(tokens.begin(), tokens.begin() + ptrdiff_t(given));
     for (size_t i = given; i < tokens.size(); ++i) {
       stream.add(/*input=*/7, before, tokens[i], i + 1 == tokens.size());
@@ -280,6 +281,37 @@ TEST(TokenStreamTest, time_is_linear) {
   }
 }
 
+TEST(TokenStreamTest, nothing_is_told_of_a_text_that_ends_another) {
+  Streamed streamed;
+  streamed.pieces = {"a", "b", "ab", "bac", "c"};
+  const std::vector<std::string> strings = {"abb", "bb", "caca"};
+  streamed.stops = StopStrings(strings);
+  // All texts of six tokens, as far as one of the strings lets them go on.
+  size_t ended = 0;
+  for (int32_t number = 0; number < 5 * 5 * 5 * 5 * 5 * 5; ++number) {
+    TokenIds tokens;
+    std::string text, expected;
+    bool isOver = false;
+    for (int32_t left = number; tokens.size() < 6 && !isOver; left /= 5) {
+      tokens.push_back(left % 5);
+      text += streamed.pieces[size_t(left % 5)];
+      expected = text;
+      for (const std::string &string : strings)
+        if (size_t at = text.find(string); at < expected.size()) {
+          expected = text.substr(0, at);
+          isOver = true;
+        }
+    }
+    ended += isOver;
+    std::string before =
+        streamed.textOf(TokenIds(tokens.begin(), tokens.end() - 1));
+    EXPECT_EQ(endOfText(text, before, streamed.stops), expected.size());
+    streamed.tell(tokens);
+    EXPECT_EQ(streamed.joined(), expected) << text;
+  }
+  EXPECT_GT(ended, 1000u);
+}
+
 TEST(TokenStreamTest, nothing_follows_who_wants_no_more) {
   std::atomic<bool> cancelled = false;
   int calls = 0;
@@ -288,7 +320,8 @@ TEST(TokenStreamTest, nothing_follows_who_wants_no_more) {
   };
   TokenStream stream(
       [](const TokenIds &ids) { return std::string(ids.size(), 'a'); },
-      [](int32_t) { return false; }, false, end, &calls, cancelled);
+      [](int32_t) { return false; }, false, StopStrings(), end, &calls,
+      cancelled);
   for (int32_t i = 0; i < 5; ++i) {
     EXPECT_EQ(cancelled, i >= 2);
     stream.add(i % 2, {}, i, false);

@@ -210,8 +210,10 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
     expectUsageError(std::string("toy --teacher x --logits y ") + flag,
                      name + " is for translations, but --teacher scores");
   }
-  expectUsageError("toy --form half",
-                   "--form has the value 'half', expected full, step or prefill");
+  expectUsageError("toy --stop=", "--stop has an empty value, expected a text");
+  expectUsageError(
+      "toy --form half",
+      "--form has the value 'half', expected full, step or prefill");
   expectUsageError("toy --form step", "--form needs --teacher FILE");
   expectUsageError("toy --teacher x", "--teacher needs --logits FILE.npy");
   expectUsageError("toy --logits x", "--logits needs --teacher FILE");
