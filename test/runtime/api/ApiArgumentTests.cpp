@@ -69,8 +69,11 @@ TEST_F(ApiArgumentTest, null_where_something_has_to_be) {
   expectMisuse(heddle_settings_create("", nullptr), "'settings' is NULL");
   expectMisuse(heddle_settings_set(nullptr, "beam", "2"), "'settings' is NULL");
   expectMisuse(heddle_settings_set(settings, nullptr, "2"), "'name' is NULL");
-  for (auto add : {heddle_settings_add_bad_words, heddle_settings_add_allowed})
+  for (auto add : {heddle_settings_add_bad_words, heddle_settings_add_allowed,
+                   heddle_settings_add_stop})
     expectMisuse(add(nullptr, "", 0), "'settings' is NULL");
+  expectMisuse(heddle_settings_add_stop(settings, "", 0),
+               "a text that ends texts is empty");
   expectMisuse(heddle_settings_check(nullptr), "'settings' is NULL");
   heddle_session *created = garbage<heddle_session>();
   expectMisuse(heddle_session_create(nullptr, settings, &created),
@@ -130,6 +133,38 @@ TEST_F(ApiArgumentTest, null_where_something_has_to_be) {
   expectMisuse(heddle_hidden_states(session, &input, 1, nullptr, nullptr),
                "'take' is NULL");
   expectStillTranslates();
+}
+
+TEST_F(ApiArgumentTest, null_where_an_engine_has_to_be) {
+  heddle_engine *engine = garbage<heddle_engine>();
+  expectMisuse(heddle_engine_create(nullptr, nullptr, &engine),
+               "'model' is NULL");
+  EXPECT_EQ(engine, nullptr);
+  expectMisuse(heddle_engine_create(model, nullptr, nullptr),
+               "'engine' is NULL");
+  heddle_engine_limits limits = {};
+  limits.beams = size_t(1) << 40;
+  expectMisuse(heddle_engine_create(model, &limits, &engine),
+               "the limit 'beams' is 1099511627776, expected at most "
+               "2147483647");
+  // The toy translates.
+  EXPECT_EQ(heddle_engine_create(model, nullptr, &engine), HEDDLE_FAILED);
+  EXPECT_EQ(std::string(heddle_error()),
+            "'" + path + "' does not continue texts");
+  EXPECT_EQ(engine, nullptr);
+  heddle_request request = {};
+  uint64_t number = 7;
+  expectMisuse(heddle_engine_submit(nullptr, &request, &number),
+               "'engine' is NULL");
+  EXPECT_EQ(number, 0u);
+  int isLeft = 7;
+  expectMisuse(heddle_engine_step(nullptr, &isLeft), "'engine' is NULL");
+  EXPECT_EQ(isLeft, 0);
+  expectMisuse(heddle_engine_run(nullptr), "'engine' is NULL");
+  expectMisuse(heddle_engine_cancel(nullptr, 1), "'engine' is NULL");
+  heddle_engine_counts counts;
+  expectMisuse(heddle_engine_count(nullptr, &counts), "'engine' is NULL");
+  heddle_engine_free(nullptr);
 }
 
 TEST_F(ApiArgumentTest, null_without_a_status) {
