@@ -15,6 +15,7 @@
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
+#include <limits>
 
 using namespace mlir;
 using namespace heddle;
@@ -30,8 +31,10 @@ StateType heddle::withRoomToExtend(StateType state) {
     return state;
   int64_t latest = *state.maxSlots - state.pinned;
   state.pinned = llvm::alignTo(state.pinned, kQueryBlock);
-  state.maxSlots =
-      state.pinned + int64_t(llvm::alignTo(latest + kExtendRows, kQueryBlock));
+  latest = llvm::alignTo(latest + kExtendRows, kQueryBlock);
+  // A ring that reaches over all positions never wraps.
+  state.maxSlots = std::min<int64_t>(state.pinned + latest,
+                                     std::numeric_limits<int32_t>::max());
   return state;
 }
 

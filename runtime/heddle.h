@@ -217,7 +217,8 @@ heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
 
 /* Adds a text that ends the answer to an input, which stops in front of it (a
    stop string), whatever tokens spell it; ids and log-probabilities have them.
-   For greedy searches and samples of models with a tokenizer. */
+   What a target was given to begin with stays. For greedy searches and samples
+   of models with a tokenizer. */
 heddle_status heddle_settings_add_stop(heddle_settings *settings,
                                        const char *text, size_t size);
 
@@ -494,15 +495,16 @@ heddle_status heddle_score_stream(heddle_session *session,
 /* A language model for requests that come and go (continuous batching). Each
    request has settings and callbacks of its own, joins at any step and leaves
    when it ends; whoever else is there changes no bit of its answer. An engine
-   runs on the thread that calls heddle_engine_step or heddle_engine_run, one at a
-   time; any thread, and any callback, submits and cancels. */
+   runs on the thread that calls heddle_engine_step or heddle_engine_run, one at
+   a time; any thread, and any callback, submits and cancels. */
 typedef struct heddle_engine heddle_engine;
 
 /* 0 is the default. */
 typedef struct heddle_engine_limits {
-  /* Requests that run together; others wait, in order. By default 16. */
+  /* Requests that run together, at most 16,384; others wait, in order. By
+     default 16. */
   size_t slots;
-  /* The most beams of a request. By default 1. */
+  /* The most beams of a request, at most 256. By default 1. */
   size_t beams;
   /* The most tokens of a request, its prompt included: what a slot has room
      for, of which it takes the memory that is used. By default as many as the
@@ -519,8 +521,8 @@ heddle_status heddle_engine_create(const heddle_model *model,
 /* Requests that have not ended get no more callbacks. */
 void heddle_engine_free(heddle_engine *engine);
 
-/* Takes the answers to a request, as heddle_translate has them, valid during the
-   call; or, if `failure` is not NULL, why there are none. */
+/* Takes the answers to a request, as heddle_translate has them, valid during
+   the call; or, if `failure` is not NULL, why there are none. */
 typedef void (*heddle_finished_callback)(void *context, uint64_t request,
                                          const heddle_answer_text *answers,
                                          size_t count, const char *failure);
@@ -528,7 +530,8 @@ typedef void (*heddle_finished_callback)(void *context, uint64_t request,
 typedef struct heddle_request {
   /* A text, and what its continuation begins with. */
   const heddle_input *input;
-  /* Of the search; NULL for the model's. */
+  /* Of the search and of texts; NULL for the model's. Those of the machine,
+     such as "threads", are the engine's, and "on-error" has no effect. */
   const heddle_settings *settings;
   void *context;
   /* As heddle_session_on_token, with the number of the request as `input`: what
@@ -537,9 +540,10 @@ typedef struct heddle_request {
   heddle_finished_callback finished;
 } heddle_request;
 
-/* A request, which waits for a slot; `number`, which may be NULL, is its number.
-   Fails, and finishes nothing, if it can never run: the sentence has the tokens
-   that it may take and those of a slot. */
+/* A request, which waits for a slot; `number`, which may be NULL, is its
+   number. Fails, and finishes nothing, if it can never run: if the input has no
+   token or too many, or if it may take more tokens than a slot has, which the
+   sentence says. */
 heddle_status heddle_engine_submit(heddle_engine *engine,
                                    const heddle_request *request,
                                    uint64_t *number);
@@ -728,9 +732,9 @@ typedef int (*heddle_rows_callback)(void *context, size_t input, size_t first,
 
 /* The raw logits, rows of the target vocabulary, that follow the first 0, 1,
    ... tokens of each input's whole target: nothing suppressed, no shortlist.
-   All inputs are one batch. `form` is the decoder's: "full", "step" or "prefill".
-   Rows that `take` has had of a GPU which then fails do not come again: the CPU
-   goes on behind them. */
+   All inputs are one batch. `form` is the decoder's: "full", "step" or
+   "prefill". Rows that `take` has had of a GPU which then fails do not come
+   again: the CPU goes on behind them. */
 heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
                             size_t count, const char *form,
                             heddle_rows_callback take, void *context);

@@ -19,6 +19,8 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 using namespace heddle;
@@ -84,13 +86,14 @@ private:
 } // namespace
 
 Result<EngineRequest> ApiRequest::make(const heddle_request &request) {
-  const heddle_settings *settings = request.settings;
-  if (settings)
-    if (Status status = settings->set.check(); !status.ok())
-      return status;
+  Settings settings = request.settings ? request.settings->set : Settings();
+  // Those of the machine are the engine's.
+  for (const heddle_setting &setting : settingsList())
+    if (setting.group == std::string_view(kMachineGroup))
+      if (Status status = settings.set(setting.name, nullptr); !status.ok())
+        return status;
   session.onToken = token;
-  if (Status status = session.configure(settings ? settings->set : Settings());
-      !status.ok())
+  if (Status status = session.configure(settings); !status.ok())
     return status;
   tokens.emplace(session.tokens());
   Result<SearchOptions> options = searchFor(session, *tokens);
@@ -124,6 +127,9 @@ void ApiRequest::tell(const TokenIds &before, int32_t id, bool isLast) {
 void ApiRequest::finish(const Result<std::vector<Hypothesis>> &found) const {
   if (!found.ok())
     return finished(context, number, nullptr, 0, found.message().c_str());
+  // At the last token of all.
+  if (session.cancelled)
+    return finished(context, number, nullptr, 0, "the request was cancelled");
   std::string packed =
       packHypotheses(*found, search, stopsOf(session), *tokens);
   std::vector<heddle_answer_text> answers = unpackAnswers(packed);
@@ -139,12 +145,14 @@ heddle_status heddle_engine_create(const heddle_model *model,
       !status.ok())
     return reportMisuse(status);
   heddle_engine_limits asked = limits ? *limits : heddle_engine_limits{};
-  for (auto [name, value] :
-       {std::pair("slots", asked.slots), std::pair("beams", asked.beams),
-        std::pair("tokens", asked.tokens), std::pair("threads", asked.threads)})
-    if (value > INT32_MAX)
+  for (auto [name, value, most] :
+       {std::tuple("slots", asked.slots, 1 << 14),
+        std::tuple("beams", asked.beams, 256),
+        std::tuple("tokens", asked.tokens, INT32_MAX),
+        std::tuple("threads", asked.threads, 256)})
+    if (value > size_t(most))
       return reportMisuse(Status::error("the limit '", name, "' is ", value,
-                                        ", expected at most ", INT32_MAX));
+                                        ", expected at most ", most));
   auto created = std::make_unique<heddle_engine>();
   created->model = model->loaded;
   Result<std::unique_ptr<ThreadPool>> pool =
@@ -183,6 +191,10 @@ heddle_status heddle_engine_submit(heddle_engine *engine,
     return reportMisuse(status);
   if (Status status = checkInput(*request->input); !status.ok())
     return reportMisuse(status);
+  if (request->settings)
+    if (heddle_status status = heddle_settings_check(request->settings);
+        status != HEDDLE_OK)
+      return status;
   auto own = std::make_shared<ApiRequest>(*engine, *request);
   Result<EngineRequest> made = own->make(*request);
   if (!made.ok())

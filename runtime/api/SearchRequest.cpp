@@ -114,20 +114,23 @@ static Status checkStops(const heddle_session &session,
   if (session.values.split)
     return Status::error(asked, session.settings.nameOf("split"),
                          " joins the answers of sentences");
-  if (beams > 1 || search.alternatives > 0)
+  if (search.alternatives > 0)
+    return Status::error(asked, session.settings.nameOf("alternatives"),
+                         " gives several");
+  if (beams > 1)
     return Status::error(asked, "'", session.model->artifact().path(),
-                         "' searches with ",
-                         std::max(beams, search.alternatives), " beams (",
+                         "' searches with ", beams, " beams (",
                          session.settings.nameOf("beam"), " 1 is greedy)");
   return Status::success();
 }
 
 /// Whether a text ends with the token behind these. Some bytes for each token
 /// that may have none; of a long text the latest tokens have the whole string.
-static bool endsBehind(const TokenIds &before, int32_t token,
+static bool endsBehind(const TokenIds &before, int64_t generated, int32_t token,
                        const StopStrings &stops, const LineTokens &tokens) {
   constexpr size_t kTokensWithoutText = 16;
-  size_t most = std::min(before.size(), stops.longest() + kTokensWithoutText);
+  size_t most =
+      std::min(size_t(generated), stops.longest() + kTokensWithoutText);
   TokenIds latest(before.end() - ptrdiff_t(most), before.end());
   std::string text = tokens.text(latest);
   latest.push_back(token);
@@ -161,9 +164,9 @@ Result<SearchOptions> heddle::searchFor(const heddle_session &session,
     if (Status status = checkStops(session, search, settings->beams);
         !status.ok())
       return status;
-    search.endsText = [stops, tokens](int64_t, const TokenIds &before,
+    search.endsText = [stops, tokens](const TokenIds &before, int64_t generated,
                                       int32_t token) {
-      return endsBehind(before, token, stops, tokens);
+      return endsBehind(before, generated, token, stops, tokens);
     };
   }
   std::string beam = session.settings.nameOf("beam");
@@ -203,8 +206,11 @@ static std::string textOf(const Hypothesis &hypothesis,
   std::string text = tokens.text(hypothesis.tokens);
   if (stops.empty() || hypothesis.tokens.empty())
     return text;
-  TokenIds before(hypothesis.tokens.begin(), hypothesis.tokens.end() - 1);
-  text.resize(endOfText(text, tokens.text(before), stops));
+  auto first = hypothesis.tokens.begin();
+  std::string before =
+                  tokens.text(TokenIds(first, hypothesis.tokens.end() - 1)),
+              given = tokens.text(TokenIds(first, first + hypothesis.given));
+  text.resize(endOfText(text, before, stops, given.size()));
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/api/Arguments.h"
 #include "runtime/api/Model.h"
 #include "runtime/api/ProfileReport.h"
+#include "runtime/tokenizer/Utf8.h"
 
 #include <utility>
 
@@ -226,7 +227,9 @@ heddle_status heddle_settings_add_stop(heddle_settings *settings,
                                        const char *text, size_t size) {
   Result<std::string> added = addedText(settings, text, size);
   if (added.ok() && added->empty())
-    added = Status::error("a text that ends texts is empty");
+    added = Status::error("the stop string is empty, expected a text");
+  else if (added.ok() && !isUtf8(*added))
+    added = Status::error("the stop string is no UTF-8");
   if (added.ok())
     settings->set.addStop(std::move(*added));
   return reportMisuse(added.status());

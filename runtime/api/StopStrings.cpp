@@ -17,11 +17,12 @@ size_t StopStrings::longest() const {
   return most;
 }
 
-size_t StopStrings::find(std::string_view text, size_t from) const {
+size_t StopStrings::find(std::string_view text, size_t from,
+                         size_t least) const {
   size_t first = std::string_view::npos;
   for (const std::string &string : strings) {
     size_t begin = from < string.size() ? 0 : from - string.size() + 1;
-    first = std::min(first, text.find(string, begin));
+    first = std::min(first, text.find(string, std::max(begin, least)));
   }
   return first;
 }
@@ -40,12 +41,12 @@ size_t StopStrings::held(std::string_view text) const {
 }
 
 size_t heddle::endOfText(std::string_view text, std::string_view before,
-                         const StopStrings &stops) {
+                         const StopStrings &stops, size_t given) {
   size_t most = std::min(text.size(), before.size());
   size_t same =
       size_t(std::mismatch(text.begin(), text.begin() + ptrdiff_t(most),
                            before.begin())
                  .first -
              text.begin());
-  return std::min(stops.find(text, same), text.size());
+  return std::min(stops.find(text, same, given), text.size());
 }

@@ -26,8 +26,9 @@ public:
   bool empty() const { return strings.empty(); }
   /// Bytes of the longest one.
   size_t longest() const;
-  /// Where the first one begins that ends behind `from`; npos if there is none.
-  size_t find(std::string_view text, size_t from) const;
+  /// Where the first one begins, at `least` or later, that ends behind `from`;
+  /// npos if there is none.
+  size_t find(std::string_view text, size_t from, size_t least) const;
   /// How many bytes at the end of a text one of them may begin with.
   size_t held(std::string_view text) const;
 
@@ -36,9 +37,10 @@ private:
 };
 
 /// The end of a text, whose last token has made it of the one before: where one
-/// of them begins that was not there before, or else its size.
+/// of them begins that was not there before, behind the first `given` bytes, or
+/// else its size.
 size_t endOfText(std::string_view text, std::string_view before,
-                 const StopStrings &stops);
+                 const StopStrings &stops, size_t given = 0);
 
 } // namespace heddle
 

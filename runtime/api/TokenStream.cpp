@@ -107,6 +107,8 @@ void TokenStream::forgetTokens(Told &told) const {
 /// The text that is certain with a token, and was not before.
 std::string TokenStream::tell(Told &told, const TokenIds &before, int32_t token,
                               bool isLast) const {
+  if (!told.given)
+    told.given = stops.empty() ? 0 : textOf(before).size();
   if (told.tokens.empty())
     told.tokens = before;
   if (isLast) {
@@ -114,7 +116,7 @@ std::string TokenStream::tell(Told &told, const TokenIds &before, int32_t token,
     if (token >= 0)
       whole.push_back(token);
     std::string text = textOf(whole);
-    text.resize(endOfText(text, textOf(before), stops));
+    text.resize(endOfText(text, textOf(before), stops, *told.given));
     return text.substr(std::min(told.all, text.size()));
   }
   told.tokens.push_back(token);

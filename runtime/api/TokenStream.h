@@ -64,8 +64,10 @@ private:
     TokenIds tokens;
     std::string text;
     size_t size = 0;
-    /// What was told in all.
+    /// What was told in all, and how much of the text was given before the
+    /// first token.
     size_t all = 0;
+    std::optional<size_t> given;
     /// From so many tokens on fewer of them may do.
     size_t most = 2 * kTokens;
     /// Of pieces that spell bytes and end the tokens: the size of the text in

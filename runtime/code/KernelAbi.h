@@ -116,8 +116,8 @@ struct HeddleRangeMerge {
 /// one of a sequence may have fewer.
 #define HEDDLE_QUERY_BLOCK 32
 
-/// The most rows of a call of a decoder that extends (ArtifactFormat.h): rings of
-/// KV caches have room for as many.
+/// The most rows of a call of a decoder that extends (ArtifactFormat.h): rings
+/// of KV caches have room for as many.
 #define HEDDLE_EXTEND_ROWS 256
 
 /// One address of an array of them.

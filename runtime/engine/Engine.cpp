@@ -91,7 +91,9 @@ Status Engine::begin() {
   request.prefillLogits = limits.slots;
   std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
   if (Status status = session.begin(sentences, request); !status.ok())
-    return status;
+    return Status::error("an engine of ", limits.slots, " slots for ",
+                         positions, " tokens, with ", limits.beams,
+                         " beams each: ", status.message());
   slots.resize(sentences.size());
   size_t rows = size_t(limits.slots * limits.beams);
   chosen.reserve(rows);
@@ -102,6 +104,10 @@ Status Engine::begin() {
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
+
+static Status cancellation() {
+  return Status::error("the request was cancelled");
+}
 
 Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
   if (request.prompt.empty())
@@ -137,11 +143,6 @@ Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
                               int32_t token, bool isLast) {
       tell(sentence, behind(before), token, isLast);
     };
-  if (auto ends = own.options.endsText)
-    own.options.endsText = [=](int64_t sentence, const TokenIds &before,
-                               int32_t token) {
-      return ends(sentence, behind(before), token);
-    };
   return running;
 }
 
@@ -175,6 +176,32 @@ bool Engine::isCancelled(const Running &request) {
 EngineStatistics Engine::statistics() const {
   std::lock_guard<std::mutex> lock(mutex);
   return counts;
+}
+
+/// Ends requests without rows that somebody has cancelled; choose() ends
+/// others.
+void Engine::endCancelled() {
+  std::vector<std::unique_ptr<Running>> ended;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (auto each = waiting.begin(); each != waiting.end();) {
+      if (!unfinished.at((*each)->number)) {
+        ++each;
+        continue;
+      }
+      ended.push_back(std::move(*each));
+      each = waiting.erase(each);
+    }
+  }
+  for (const std::unique_ptr<Running> &request : ended)
+    end(*request, cancellation());
+  std::deque<Running *> left;
+  for (Running *request : std::exchange(prompting, {}))
+    if (isCancelled(*request))
+      end(*request, cancellation());
+    else
+      left.push_back(request);
+  prompting = std::move(left);
 }
 
 /// Gives free slots to those that wait.
@@ -221,6 +248,8 @@ void Engine::end(Running &request,
 void Engine::endAll(const Status &status) {
   decoding.clear();
   prompting.clear();
+  chosen.clear();
+  next.clear();
   for (std::unique_ptr<Running> &slot : slots)
     if (slot)
       end(*slot, status);
@@ -236,10 +265,6 @@ void Engine::endAll(const Status &status) {
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
-
-static Status cancellation() {
-  return Status::error("the request was cancelled");
-}
 
 /// Asks what follows the rows of a request; none ends it.
 void Engine::choose(Running &request, int64_t first, int64_t count) {
@@ -257,10 +282,12 @@ void Engine::choose(Running &request, int64_t first, int64_t count) {
   if (!status.ok())
     return end(request, status);
   std::vector<Hypothesis> found = request.search->take(0);
-  for (Hypothesis &hypothesis : found)
+  auto size = ptrdiff_t(request.request.prompt.size());
+  for (Hypothesis &hypothesis : found) {
+    hypothesis.given -= size;
     hypothesis.tokens.erase(hypothesis.tokens.begin(),
-                            hypothesis.tokens.begin() +
-                                ptrdiff_t(request.request.prompt.size()));
+                            hypothesis.tokens.begin() + size);
+  }
   end(request, std::move(found));
 }
 
@@ -307,11 +334,6 @@ Status Engine::extendPrompts(bool stepsRows) {
   }
   for (auto each = prompting.begin(); each != prompting.end();) {
     Running &request = **each;
-    if (isCancelled(request)) {
-      each = prompting.erase(each);
-      end(request, cancellation());
-      continue;
-    }
     const TokenIds &ids = request.beginnings.front();
     int64_t size = int64_t(ids.size());
     PromptPiece piece{request.slot, request.fed, size - 1,
@@ -381,6 +403,7 @@ Result<bool> Engine::step() {
     endAll(status);
     return status;
   }
+  endCancelled();
   admit();
   // Rows of one request share their past in steps alone.
   bool areTogether = limits.beams == 1 && !prompting.empty() &&

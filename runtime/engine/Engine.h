@@ -103,6 +103,7 @@ private:
   void admit();
   void end(Running &request, const Result<std::vector<Hypothesis>> &result);
   void endAll(const Status &status);
+  void endCancelled();
   bool isCancelled(const Running &request);
   void feed();
   Status stepRows();

@@ -10,7 +10,6 @@
 
 #include <heddle.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,45 +17,60 @@
 struct service {
   heddle_engine *engine;
   heddle_settings *settings;
-  uint64_t failures;
+  unsigned long lines, failures;
 };
 
-static int join(struct service *service);
+/* One line, until it has been answered. */
+struct line {
+  struct service *service;
+  unsigned long number;
+};
+
+static void join(struct service *service);
+
+static void refuse(struct line *line, const char *failure) {
+  fprintf(stderr, "requests: line %lu: %s\n", line->number, failure);
+  ++line->service->failures;
+}
 
 static void finish(void *context, uint64_t request,
                    const heddle_answer_text *answers, size_t count,
                    const char *failure) {
-  struct service *service = context;
-  if (failure) {
-    fprintf(stderr, "requests: line %" PRIu64 ": %s\n", request, failure);
-    ++service->failures;
-  } else if (count > 0) {
-    printf("%" PRIu64 "\t%.*s\n", request, (int)answers[0].text_size,
+  struct line *line = context;
+  struct service *service = line->service;
+  (void)request;
+  if (failure)
+    refuse(line, failure);
+  else if (count > 0)
+    printf("%lu\t%.*s\n", line->number, (int)answers[0].text_size,
            answers[0].text);
-  }
+  free(line);
   join(service);
 }
 
-/* Submits the next line; whether there was one. */
-static int join(struct service *service) {
-  char *line = NULL;
+/* Submits the next line that can be a request, if there is one. */
+static void join(struct service *service) {
+  char *text = NULL;
   size_t room = 0;
-  ssize_t size = getline(&line, &room, stdin);
-  if (size > 0 && line[size - 1] == '\n')
-    --size;
-  if (size >= 0) {
-    heddle_input input = {.text = line, .text_size = (size_t)size};
+  for (ssize_t size; (size = getline(&text, &room, stdin)) >= 0;) {
+    if (size > 0 && text[size - 1] == '\n')
+      --size;
+    struct line *line = malloc(sizeof *line);
+    if (!line)
+      abort();
+    line->service = service;
+    line->number = ++service->lines;
+    heddle_input input = {.text = text, .text_size = (size_t)size};
     heddle_request request = {.input = &input,
                               .settings = service->settings,
-                              .context = service,
+                              .context = line,
                               .finished = finish};
-    if (heddle_engine_submit(service->engine, &request, NULL)) {
-      fprintf(stderr, "requests: %s\n", heddle_error());
-      ++service->failures;
-    }
+    if (!heddle_engine_submit(service->engine, &request, NULL))
+      break;
+    refuse(line, heddle_error());
+    free(line);
   }
-  free(line);
-  return size >= 0;
+  free(text);
 }
 
 static int fail(void) {
@@ -85,8 +99,8 @@ int main(int argc, char **argv) {
       heddle_engine_create(model, &limits, &service.engine))
     return fail();
   heddle_model_free(model);
-  for (size_t slot = 0; slot < limits.slots && join(&service); ++slot) {
-  }
+  for (size_t slot = 0; slot < limits.slots; ++slot)
+    join(&service);
   if (heddle_engine_run(service.engine))
     return fail();
   heddle_engine_free(service.engine);

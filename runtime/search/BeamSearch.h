@@ -40,6 +40,8 @@ struct Hypothesis {
   float sum = 0, score = 0;
   /// Those of the tokens that were generated, if somebody wants them.
   std::vector<float> logProbabilities = {};
+  /// How many tokens were given, by a prefix; of beams nobody asks.
+  int64_t given = 0;
 };
 
 /// What follows a row: ids with their log-probabilities, the best ones first.

@@ -247,18 +247,15 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
                       bool isLast) {
       options.onToken(sentence, behind(sentence, before), token, isLast);
     };
-  if (options.endsText)
-    own.endsText = [&](int64_t sentence, const TokenIds &before,
-                       int32_t token) {
-      return options.endsText(sentence, behind(sentence, before), token);
-    };
   auto found = search(beginningsOf(model, sources, prefixes), own);
   if (!found.ok())
     return found;
   for (size_t i = 0; i < sources.size(); ++i)
-    for (Hypothesis &hypothesis : (*found)[i])
+    for (Hypothesis &hypothesis : (*found)[i]) {
+      hypothesis.given -= int64_t(sources[i].size());
       hypothesis.tokens.erase(hypothesis.tokens.begin(),
                               hypothesis.tokens.begin() +
                                   ptrdiff_t(sources[i].size()));
+    }
   return found;
 }

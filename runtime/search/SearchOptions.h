@@ -46,8 +46,9 @@ struct SearchOptions {
   /// The token of the language to write, for models that have such
   /// (Languages.h).
   std::optional<int32_t> targetLanguage;
-  /// Asked of each token, as onToken hears of it, whether it ends its sentence.
-  std::function<bool(int64_t sentence, const TokenIds &before, int32_t token)>
+  /// Asked of each token whether it ends its sentence, given all tokens before
+  /// it, and how many of them were generated: the last ones.
+  std::function<bool(const TokenIds &before, int64_t generated, int32_t token)>
       endsText;
   /// Hears of each token that is generated for a sentence, behind those before
   /// it, on the thread that does it; a search with beams tells nothing. If

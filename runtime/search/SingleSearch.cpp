@@ -101,7 +101,8 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
       std::count(settings.eos.begin(), settings.eos.end(), choice->token) !=
           0 ||
       (options.endsText &&
-       options.endsText(sentence, tokensOf(first), choice->token));
+       options.endsText(tokensOf(first), soFar(first).generated(),
+                        choice->token));
   if (options.onToken)
     options.onToken(sentence, tokensOf(first), choice ? choice->token : -1,
                     isLast);
@@ -116,6 +117,7 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
     return;
   }
   // If nothing may follow a sentence ends as it stands.
+  hypothesis.given = soFar(first).prefix;
   hypothesis.tokens = tokensOf(first);
   if (choice)
     hypothesis.tokens.push_back(choice->token);

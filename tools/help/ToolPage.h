@@ -18,8 +18,8 @@ struct Flag {
   /// With its dashes: "--beam", "-o".
   std::string name;
   /// What its value is called; empty for none. Words between bars are all that
-  /// it may be, "full|step|prefill"; what has capitals stands for something: FILE
-  /// and FILE.html for a file, DIR for a folder.
+  /// it may be, "full|step|prefill"; what has capitals stands for something:
+  /// FILE and FILE.html for a file, DIR for a folder.
   std::string value;
   std::string group;
   /// What it does, and its default.

@@ -6,9 +6,9 @@
 // was cut. Keys are read where the cache has them, and those behind the block's
 // last position do not exist yet.
 //
-// The ring of a window is read lap by lap. Tiles of a lap are numbered from the
-// lap's own first position, as those of a remainder are, and no block of
-// queries lies on both sides of a lap's end (withRoomToExtend).
+// The ring of a window is read lap by lap. Keys of a lap are numbered from its
+// own first position (`strided` of the online ops, with a stride of 1), and no
+// block of queries lies on both sides of a lap's end (withRoomToExtend).
 //
 // Lists give each query keys of its own: such rows are all computed as steps.
 //

@@ -73,7 +73,9 @@ TEST_F(ApiArgumentTest, null_where_something_has_to_be) {
                    heddle_settings_add_stop})
     expectMisuse(add(nullptr, "", 0), "'settings' is NULL");
   expectMisuse(heddle_settings_add_stop(settings, "", 0),
-               "a text that ends texts is empty");
+               "the stop string is empty, expected a text");
+  expectMisuse(heddle_settings_add_stop(settings, "\xc3", 1),
+               "the stop string is no UTF-8");
   expectMisuse(heddle_settings_check(nullptr), "'settings' is NULL");
   heddle_session *created = garbage<heddle_session>();
   expectMisuse(heddle_session_create(nullptr, settings, &created),
@@ -145,8 +147,7 @@ TEST_F(ApiArgumentTest, null_where_an_engine_has_to_be) {
   heddle_engine_limits limits = {};
   limits.beams = size_t(1) << 40;
   expectMisuse(heddle_engine_create(model, &limits, &engine),
-               "the limit 'beams' is 1099511627776, expected at most "
-               "2147483647");
+               "the limit 'beams' is 1099511627776, expected at most 256");
   // The toy translates.
   EXPECT_EQ(heddle_engine_create(model, nullptr, &engine), HEDDLE_FAILED);
   EXPECT_EQ(std::string(heddle_error()),
