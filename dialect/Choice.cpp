@@ -21,9 +21,10 @@ static LogicalResult verifyRangedLogits(RangedLogitsOpInterface op) {
   int64_t vocabulary = op.getVocabulary();
   if (auto type = shapedType(input); type.getRank() != 2)
     return op->emitOpError("expects an input [rows, in], found ") << type;
-  if (failed(verifyWeight(op, weight, width(input), vocabulary)) ||
+  if (failed(verifyWeight(op, input, weight, width(input), vocabulary)) ||
       failed(verifyFactors(op, {input, op.getInputScales(), op.getShiftAttr(),
-                                weight, op.getWeightScales()})))
+                                weight, op.getWeightScales(),
+                                /*mayWiden=*/true})))
     return failure();
   if (!isPacked(weight) && width(weight) != vocabulary)
     return op->emitOpError("expects a vocabulary of ")

@@ -21,9 +21,10 @@ inline int64_t width(mlir::Value value) {
   return shapedType(value).getShape().back();
 }
 
-/// The layout of a packed weight of these columns.
-inline PanelLayout panelsOf(mlir::Value weight, llvm::ArrayRef<int64_t> parts) {
-  return PanelLayout(shapedType(weight).getElementType(), parts);
+/// The layout of a packed weight of these columns, which x multiplies.
+inline PanelLayout panelsOf(mlir::Value input, mlir::Value weight,
+                            llvm::ArrayRef<int64_t> parts) {
+  return PanelLayout(weightFormatOf(input, weight), parts);
 }
 
 /// Appends the type of `input` with another last dimension; nothing on memrefs,
@@ -63,9 +64,10 @@ llvm::LogicalResult verifyPerSentence(mlir::Operation *op,
                                       mlir::ValueRange values);
 
 /// `weight` is W [in, out] for vectors of width `in`, or panels for results of
-/// `widths`.
-llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::Value weight,
-                                 int64_t in, llvm::ArrayRef<int64_t> widths);
+/// `widths`; `input` has the element type of the vectors.
+llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::Value input,
+                                 mlir::Value weight, int64_t in,
+                                 llvm::ArrayRef<int64_t> widths);
 
 /// A residual, if there is one, has the shape of the result.
 llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
@@ -93,9 +95,11 @@ struct Factors {
   mlir::Value input, inputScales;
   mlir::IntegerAttr shift;
   mlir::Value weight, weightScales;
+  /// Whether f32 may multiply integers, which are widened.
+  bool mayWiden = false;
 };
-/// One element type, and scales if it is i8; the shape of `weightScales` is
-/// the caller's to check.
+/// One element type, or f32 and integers, and scales if the weight is i8; the
+/// shape of `weightScales` is the caller's to check.
 llvm::LogicalResult verifyFactors(mlir::Operation *op, const Factors &factors);
 
 } // namespace heddle

@@ -83,7 +83,7 @@ LogicalResult ParameterOp::verify() {
       if (columns < 1)
         return emitOpError("expects parts of at least 1 column, found ")
                << columns;
-    PanelLayout layout(getTensorType().getElementType(), *parts);
+    PanelLayout layout(getWeightFormat(), *parts);
     ArrayRef<int64_t> shape = getTensorType().getShape();
     std::optional<int64_t> room = layout.depthOf(shape);
     if (!room)
@@ -98,6 +98,10 @@ LogicalResult ParameterOp::verify() {
   } else if (getDepth()) {
     return emitOpError("is not packed and expects no depth");
   }
+  if (getWidened() &&
+      (!getPacked() || !getTensorType().getElementType().isInteger(8)))
+    return emitOpError("is widened and expects panels of i8, found ")
+           << getTensorType();
   // parameter_c8
   if (isStoredAsIntegers() && getSource() &&
       getSource()->getEncoding() != Encoding::IntGemm8)
@@ -330,7 +334,7 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
 SmallVector<int64_t> ParameterOp::getLogicalShape() {
   ArrayRef<int64_t> shape = getTensorType().getShape();
   if (std::optional<ArrayRef<int64_t>> parts = getPacked()) {
-    PanelLayout layout(getTensorType().getElementType(), *parts);
+    PanelLayout layout(getWeightFormat(), *parts);
     int64_t depth =
         getDepth() ? getDepthAttr().getInt() : *layout.depthOf(shape);
     return {depth, llvm::sum_of(*parts)};

@@ -136,7 +136,8 @@ def ParameterOp : Transformer_Op<"parameter",
     columns, filled up with zeros, and a panel has its columns side by side for
     one input after the other: [panels, in, 32]. PanelLayout.h says how elements
     shorter than f32 stand; `depth` is `in` if panels have room for more of
-    them. A kernel reads a panel from its beginning to its end.
+    them. Integers that are `widened` stand as those that f32 multiplies. A kernel
+    reads a panel from its beginning to its end.
 
     ```mlir
     transformer.parameter @encoder_l1_ffn_W1 : tensor<256x1536xf32>
@@ -159,7 +160,7 @@ def ParameterOp : Transformer_Op<"parameter",
       0. Of `log_buckets` n is 0, or at least 2 and most > n / 2 + 1.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
-      least one column, and of its depth.
+      least one column, and of its depth. One that is `widened` is packed, of i8.
     - (C8) the source of a parameter of type i8 is `intgemm8`; one of type bf16
       or f16 has a derivation.
   }];
@@ -172,13 +173,13 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
                        OptionalAttr<DenseI64ArrayAttr>:$packed,
-                       OptionalAttr<I64Attr>:$depth,
+                       UnitAttr:$widened, OptionalAttr<I64Attr>:$depth,
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
         `` custom<Derivation>($derivation, $numbers, $parts) (`zeros` $zeros^)?
         (`scaled` `by` $factor^)? (`packed` $packed^)?
-        (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
+        (`widened` $widened^)? (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
   }];
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$symbol,
@@ -192,6 +193,7 @@ def ParameterOp : Transformer_Op<"parameter",
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
             /*factor=*/::mlir::FloatAttr(),
             /*packed=*/::mlir::DenseI64ArrayAttr(),
+            /*widened=*/::mlir::UnitAttr(),
             /*depth=*/::mlir::IntegerAttr(),
             /*placed=*/::mlir::IntegerAttr());
     }]>
@@ -208,6 +210,11 @@ def ParameterOp : Transformer_Op<"parameter",
     /// Whether its values are the integers of an `intgemm8` source.
     bool isStoredAsIntegers() {
       return isStored() && getTensorType().getElementType().isInteger(8);
+    }
+    /// How it stands in panels if it is packed.
+    ::heddle::WeightFormat getWeightFormat() {
+      return ::heddle::weightFormatOf(getTensorType().getElementType(),
+                                      getWidened());
     }
     /// The type of what `derivation` makes of `parts`;
     /// null if they are not what it needs. `length` is that of product

@@ -106,6 +106,7 @@ StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
   switch (rules->precisionOf(weight)) {
   case Precision::Int8:
     return bias && !parameters->find(bias) ? "its bias is no parameter" : "";
+  case Precision::Int8Weights:
   case Precision::BF16:
   case Precision::F16:
     return "";
@@ -119,9 +120,12 @@ StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
 ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
                                      Outputs outputs) {
   Precision precision = rules->precisionOf(weight);
-  if (precision != Precision::Int8)
+  if (shortFloatOf(precision, &getContext()))
     return {precision, round(weight, precision)};
   bool byColumns = outputs == Outputs::Columns;
+  if (precision == Precision::Int8Weights)
+    return {precision, parameters->derive(Derivation::ColumnIntegers, weight),
+            parameters->derive(Derivation::ColumnScales, weight), bias};
   if (!isStoredQuantised(weight)) {
     bool isRotated = rotated && byColumns;
     if (isRotated)
@@ -157,6 +161,8 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
 }
 
 ShortVector ChoosePrecision::shorten(Value vectors, ShortWeight weight) {
+  if (weight.precision == Precision::Int8Weights)
+    return {vectors, Value()};
   Attribute key = UnitAttr::get(&getContext());
   if (Type type = shortFloatOf(weight.precision, &getContext()))
     key = TypeAttr::get(type);
@@ -195,6 +201,10 @@ void ChoosePrecision::report(Operation *op, ShortWeight weight) {
   if (Type type = shortFloatOf(weight.precision, &getContext()))
     return reportFused(kPass, op,
                        nameOf(op) + " multiplies " + nameOfShortFloat(type));
+  if (weight.precision == Precision::Int8Weights)
+    return reportFused(kPass, op,
+                       nameOf(op) + " multiplies f32 by int8, each output "
+                                    "with a scale of its own");
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
                         : "each vector and each output with a scale of its own";
@@ -251,6 +261,8 @@ void ChoosePrecision::visit(CandidateLogitsOp op) {
   Value biasTable = bias ? bias.getTable() : op.getBias();
   if (StringRef reason = reasonAgainst(weight, biasTable); !reason.empty())
     return decline(op, reason);
+  if (rules->precisionOf(weight) == Precision::Int8Weights)
+    return decline(op, "rows that candidates pick are multiplied as they are");
   ShortWeight factors =
       shorten(weight, parameters->find(biasTable), Outputs::Rows);
   ShortVector input = shorten(op.getInput(), factors);

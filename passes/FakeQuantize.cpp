@@ -94,7 +94,8 @@ void FakeQuantize::visit(LinearOp op) {
   if (precision == Precision::F32 || (precision == Precision::Int8 && !hasBias))
     return;
   OpBuilder builder(op);
-  op.getInputMutable().assign(fakeInput(op, weight, precision));
+  if (precision != Precision::Int8Weights)
+    op.getInputMutable().assign(fakeInput(op, weight, precision));
   op.getWeightMutable().assign(MadeParameters::read(
       builder, fakeWeight(weight, precision, Derivation::AsColumnI8)));
 }

@@ -23,12 +23,12 @@ using namespace heddle;
 
 namespace {
 struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
-  /// A parameter and the parts that its panels are cut from.
-  using Key = std::pair<Operation *, std::vector<int64_t>>;
+  /// A parameter, the parts that its panels are cut from, and how they stand.
+  using Key = std::tuple<Operation *, std::vector<int64_t>, WeightFormat>;
 
   ParameterOp packedParameter(ParameterOp parameter, ArrayRef<int64_t> parts,
-                              SymbolTable &symbols) {
-    ParameterOp &packed = packedParameters[{parameter, parts.vec()}];
+                              WeightFormat format, SymbolTable &symbols) {
+    ParameterOp &packed = packedParameters[{parameter, parts.vec(), format}];
     if (packed)
       return packed;
     OpBuilder builder(parameter);
@@ -37,23 +37,26 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     packed.setSymName((parameter.getSymName() + kPackedSuffix).str());
     symbols.insert(packed);
     RankedTensorType type = parameter.getTensorType();
-    PanelLayout layout(type.getElementType(), parts);
+    PanelLayout layout(format, parts);
     packed.setType(type.clone(layout.shape(type.getDimSize(0))));
     packed.setPacked(parts);
+    packed.setWidened(format == WeightFormat::WidenedIntegers);
     if (int64_t depth = type.getDimSize(0); depth % layout.group() != 0)
       packed.setDepth(depth);
     return packed;
   }
 
-  /// Makes `operand`, the weight of a linear, read panels. A weight that is no
-  /// parameter stays as it is.
-  void pack(OpOperand &operand, ArrayRef<int64_t> parts, SymbolTable &symbols) {
+  /// Makes `operand`, a weight that x multiplies, read panels. A weight that is
+  /// no parameter stays as it is.
+  void pack(OpOperand &operand, Value x, ArrayRef<int64_t> parts,
+            SymbolTable &symbols) {
     auto weight = operand.get().getDefiningOp<WeightOp>();
     auto type = weight ? dyn_cast<MemRefType>(weight.getType()) : nullptr;
     if (!type || isPacked(operand.get()))
       return;
-    ParameterOp packed = packedParameter(
-        symbols.lookup<ParameterOp>(weight.getParameter()), parts, symbols);
+    ParameterOp packed =
+        packedParameter(symbols.lookup<ParameterOp>(weight.getParameter()),
+                        parts, weightFormatOf(x, operand.get()), symbols);
     OpBuilder builder(weight);
     operand.set(
         WeightOp::create(builder, weight.getLoc(),
@@ -72,10 +75,12 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](LinearOp linear) {
-            pack(linear.getWeightMutable(), linear.getWidths(), symbols);
+            pack(linear.getWeightMutable(), linear.getInput(),
+                 linear.getWidths(), symbols);
           })
           .Case([&](RangedLogitsOpInterface logits) {
-            pack(logits.getWeightMutable(), logits.getVocabulary(), symbols);
+            pack(logits.getWeightMutable(), logits.getInput(),
+                 logits.getVocabulary(), symbols);
           })
           .Case([&](FfnOp ffn) {
             // An ffn reads either two packed weights or none.
@@ -85,8 +90,8 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
             int64_t hidden = ffn.getHiddenWidth();
             int64_t out =
                 cast<ShapedType>(ffn.getWeight2().getType()).getShape().back();
-            pack(ffn.getWeight1Mutable(), hidden, symbols);
-            pack(ffn.getWeight2Mutable(), out, symbols);
+            pack(ffn.getWeight1Mutable(), ffn.getInput(), hidden, symbols);
+            pack(ffn.getWeight2Mutable(), ffn.getInput(), out, symbols);
           });
     });
   }

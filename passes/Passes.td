@@ -116,6 +116,8 @@ def ChoosePrecisionPass
 
     - `f32`: none;
     - `int8`: products by a parameter multiply integers;
+    - `int8w`: weights of products are integers, which vectors of f32 multiply
+      (weight-only quantization);
     - `auto`: products by a parameter that the checkpoint stores as integers
       multiply integers;
     - `bf16`, `f16` (short floats): products by a parameter, and attention,
@@ -131,7 +133,9 @@ def ChoosePrecisionPass
     a parameter of i8. If the checkpoint has integers and multipliers, as Marian's
     int8 models do, these are kept; otherwise each vector and each output has a
     scale of its own. Embedding tables become integers by the same rule, with a
-    scale per row. With `rotated`, vectors with scales are rotated before they are
+    scale per row. With `int8w` vectors stay f32, each output has a scale of its
+    own, and linears and logits widen the integers; other products stay f32. With
+    `rotated`, vectors with scales are rotated before they are
     quantised, and so are the weights of their linears: the error of a product gets
     several times smaller where vectors have a few large numbers (see `quantize`).
 
@@ -153,9 +157,10 @@ def ChoosePrecisionPass
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
-           "auto, f32, bf16, f16 or int8">,
+           "auto, f32, bf16, f16, int8 or int8w">,
     ListOption<"keep", "keep", "std::string",
-               "int8:GLOB, bf16:GLOB, f16:GLOB or f32:GLOB: at least so wide">,
+               "int8:GLOB, int8w:GLOB, bf16:GLOB, f16:GLOB or f32:GLOB: at least so "
+               "wide">,
     Option<"rotated", "rotated", "bool", /*default=*/"false",
            "rotate vectors with scales before they are quantised">
   ];
@@ -194,7 +199,7 @@ def FakeQuantizePass
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
-           "auto, f32, bf16, f16 or int8">,
+           "auto, f32, bf16, f16, int8 or int8w">,
     ListOption<"keep", "keep", "std::string",
                "as that of choose-precision">,
     Option<"on", "on", "bool", /*default=*/"false", "switch all of it on">,

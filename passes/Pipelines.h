@@ -27,7 +27,7 @@ llvm::ArrayRef<llvm::StringLiteral> getFusionNames();
 struct ModelOptions {
   /// Rules that restrict attention; see RestrictAttentionPass.
   std::string attention;
-  /// What products multiply: auto, f32, bf16, f16 or int8; see
+  /// What products multiply: auto, f32, bf16, f16, int8 or int8w; see
   /// ChoosePrecisionPass.
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.

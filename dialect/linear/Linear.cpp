@@ -86,14 +86,14 @@ template <typename Op> static LogicalResult verifyNorm(Op op, int64_t width) {
   return success();
 }
 
-LogicalResult heddle::verifyWeight(Operation *op, Value weight, int64_t in,
-                                   ArrayRef<int64_t> widths) {
+LogicalResult heddle::verifyWeight(Operation *op, Value input, Value weight,
+                                   int64_t in, ArrayRef<int64_t> widths) {
   auto type = shapedType(weight);
   bool packed = isPacked(weight);
   if ((type.getRank() != 2 && !packed) || !type.hasStaticShape())
     return op->emitOpError("expects a weight [in, out] of static shape, found ")
            << type;
-  PanelLayout layout = panelsOf(weight, widths);
+  PanelLayout layout = panelsOf(input, weight, widths);
   std::optional<int64_t> depth =
       packed ? layout.depthOf(type.getShape()) : type.getDimSize(0);
   if (!depth)
@@ -201,7 +201,8 @@ static LogicalResult verifyDestinations(LinearOp op, ArrayRef<int64_t> widths) {
 LogicalResult LinearOp::verify() {
   // linear_c1, linear_c2
   SmallVector<int64_t> widths = getWidths();
-  if (failed(verifyWeight(*this, getWeight(), width(getInput()), widths)))
+  if (failed(verifyWeight(*this, getInput(), getWeight(), width(getInput()),
+                          widths)))
     return failure();
   // linear_c3
   int64_t out = columnsOf(getWeight(), destinationsOf(*this));
@@ -231,7 +232,8 @@ LogicalResult LinearOp::verify() {
     return failure();
   // linear_c7
   if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
-                                   getWeight(), getWeightScales()})) ||
+                                   getWeight(), getWeightScales(),
+                                   /*mayWiden=*/true})) ||
       (getWeightScales() && failed(verifyVector(*this, "the weight's scale",
                                                 getWeightScales(), out))))
     return failure();
@@ -283,8 +285,9 @@ LogicalResult FfnOp::verify() {
   // ffn_c1
   int64_t hidden = getHiddenWidth();
   int64_t out = columnsOf(getWeight2(), getDestinations().take_front(1));
-  if (failed(verifyWeight(*this, getWeight1(), width(getInput()), hidden)) ||
-      failed(verifyWeight(*this, getWeight2(), hidden, out)))
+  if (failed(verifyWeight(*this, getInput(), getWeight1(), width(getInput()),
+                          hidden)) ||
+      failed(verifyWeight(*this, getInput(), getWeight2(), hidden, out)))
     return failure();
   // ffn_c2
   if (bool(getBias1()) != bool(getBias2()))
@@ -341,7 +344,9 @@ int64_t FfnOp::getHiddenWidth() {
   // Panels are filled up to whole groups: hidden values that are 0, times 0.
   ShapedType type = shapedType(getWeight2());
   int64_t out = type.getDimSize(0) * kPanelColumns;
-  return panelsOf(getWeight2(), out).depthOf(type.getShape()).value_or(0);
+  return panelsOf(getInput(), getWeight2(), out)
+      .depthOf(type.getShape())
+      .value_or(0);
 }
 
 /// Also of what an epilogue adds.

@@ -30,6 +30,10 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
     scale of x. Marian shifts x by 127 to unsigned bytes. This changes the rounding
     of f32; Marian's bias takes the shift back.
 
+    x of f32 and W of i8 are multiplied in f32: x W = sum_k x[k] f32(W[k, n]) *
+    w[n]. Only the weight has fewer bits (weight-only quantization): what a decode
+    step reads is a quarter, and vectors keep what they are.
+
     x and W of bf16 or f16 are multiplied exactly and summed in f32, without
     scales. How a dot of two rounds is the instruction's: ISA levels agree within a
     tolerance, not bit for bit. On each level the order of a sum depends on `in`
@@ -68,9 +72,9 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
       residual, norm, quantize and `also` do not stand with it.
-    - (C7) x and W have one element type. If it is i8, W has scales [out], and the
-      scales of x have the leading dimensions of x. Other types have neither scales
-      nor `shift`.
+    - (C7) x and W have one element type, or f32 and i8. If W is i8, it has scales
+      [out]; if x is, too, the scales of x have the leading dimensions of x. Others
+      have neither scales nor `shift`.
     - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value. At
       most one of norm, `quantize` and `round` is given. `also` is given without
       `quantize` and `round`. A destination has the type of the result.
@@ -152,7 +156,8 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
     - (C3) as linear's (C4) and (C5).
     - (C4) hidden is at most 32,768: the hidden vectors of a tile of rows, 1 MB
       then, lie on the stack. Wider ones are two linears.
-    - (C5) both products are as in linear's (C7) and `shift` as in (C8); the
+    - (C5) both products are as in linear's (C7), of one element type, and `shift`
+      as in (C8); the
       multiplier has one value and stands with i8 only, `rotated` with scales
       only. The result is f32, and with `also` it is in fewer bits, too.
   }];

@@ -2,30 +2,61 @@
 //
 // The columns of each part are rounded up to whole panels, so that a part of a
 // fused weight begins with a panel of its own. Rows are groups of inputs, and
-// for i8 one more row in front. depthOf reads a shape backwards and gives the
-// depth rounded up to whole groups. It computes the shape of that depth again
-// and compares all of it, so that one rule decides what a packed weight looks
-// like.
+// for Integers one more row in front. depthOf reads a shape backwards and gives
+// the depth rounded up to whole groups. It computes the shape of that depth
+// again and compares all of it, so that one rule decides what a packed weight
+// looks like.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/linear/PanelLayout.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace heddle;
 
-PanelLayout::PanelLayout(int64_t elementBytes, ArrayRef<int64_t> parts)
-    : elementBytes(elementBytes) {
-  assert(
-      (elementBytes == 1 || elementBytes == 2 || elementBytes == 4) &&
-      "groups fill four bytes; ops refuse elements of 4 bits by their types");
+WeightFormat heddle::weightFormatOf(Type weight, bool isWidened) {
+  if (weight.isInteger(8))
+    return isWidened ? WeightFormat::WidenedIntegers : WeightFormat::Integers;
+  return weight.isF32() ? WeightFormat::F32 : WeightFormat::ShortFloats;
+}
+
+WeightFormat heddle::weightFormatOf(Value input, Value weight) {
+  return weightFormatOf(getElementTypeOrSelf(weight),
+                        getElementTypeOrSelf(input).isF32());
+}
+
+namespace {
+/// A row of the table in the header.
+struct FormatRow {
+  int64_t elementBytes, group;
+  bool hasStarts;
+};
+} // namespace
+
+static FormatRow rowOf(WeightFormat format) {
+  switch (format) {
+  case WeightFormat::F32:
+    return {4, 1, false};
+  case WeightFormat::ShortFloats:
+    return {2, 2, false};
+  case WeightFormat::Integers:
+    return {1, 4, true};
+  case WeightFormat::WidenedIntegers:
+    return {1, 1, false};
+  }
+  llvm_unreachable("no format");
+}
+
+PanelLayout::PanelLayout(WeightFormat format, ArrayRef<int64_t> parts) {
+  FormatRow row = rowOf(format);
+  elementBytes = row.elementBytes;
+  inputs = row.group;
+  hasStarts = row.hasStarts;
   for (int64_t columns : parts)
     panelCount += llvm::divideCeil(columns, kPanelColumns);
 }
-
-PanelLayout::PanelLayout(Type element, ArrayRef<int64_t> parts)
-    : PanelLayout(element.getIntOrFloatBitWidth() / 8, parts) {}
 
 int64_t PanelLayout::rows(int64_t depth) const {
   return firstRow() + llvm::divideCeil(depth, group());

@@ -2,14 +2,23 @@
 //
 // A weight W [in, out] is cut into panels of 32 columns: two vectors of 16
 // lanes or four of 8, so that one packing serves every ISA level. A panel has
-// its columns side by side for one input after the other. Instructions that
-// multiply short elements sum the products of four bytes into a lane of 32
-// bits: inputs stand in groups of as many as four bytes hold, [panels, in / g,
-// 32, g], filled up with zeros. (Tiles of AMX read that, too, with rows 128
-// bytes apart.)
+// its columns side by side for one input after the other. How many bytes an
+// input takes of a column is the format's:
 //
-// A panel of i8 begins with one more row, of an i32 a column: -128 times the
-// sum of the column. VNNI multiplies u8 by i8, and if the kernel takes x +
+//   format           W          x       group
+//   F32              f32        f32         1
+//   ShortFloats      bf16, f16  as W        2
+//   Integers         i8         i8          4   begins with a row of starts
+//   WidenedIntegers  i8         f32         1
+//
+// Instructions that multiply short elements sum the products of four bytes into
+// a lane of 32 bits: inputs stand in groups of as many as four bytes hold,
+// [panels, in / g, 32, g], filled up with zeros. (Tiles of AMX read that, too,
+// with rows 128 bytes apart.) Integers that kernels widen to f32 before they
+// multiply (`int8w`) are loaded a vector of columns at a time.
+//
+// A panel of Integers begins with one more row, of an i32 a column: -128 times
+// the sum of the column. VNNI multiplies u8 by i8, and if the kernel takes x +
 // 128 for x, sums that start there end as those of x.
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +27,7 @@
 #define HEDDLE_DIALECT_LINEAR_PANELLAYOUT_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -31,21 +41,29 @@ inline constexpr int64_t kPanelColumns = 32;
 /// Behind the name of a parameter that is packed.
 inline constexpr llvm::StringLiteral kPackedSuffix = ".packed";
 
-/// The panels of a weight of an element type (f32, bf16, f16 or i8), for any
-/// depth. One of several parts side by side has each part in panels of its own.
+/// What a product multiplies with a weight, see above.
+enum class WeightFormat { F32, ShortFloats, Integers, WidenedIntegers };
+
+/// That of a weight whose elements are widened to f32 for the product, or
+/// multiplied as they are.
+WeightFormat weightFormatOf(mlir::Type weight, bool isWidened);
+/// That of a weight [in, out] beside x; both are memrefs or tensors.
+WeightFormat weightFormatOf(mlir::Value input, mlir::Value weight);
+
+/// The panels of a weight of a format, for any depth. One of several parts side
+/// by side has each part in panels of its own.
 class PanelLayout {
 public:
-  /// Of elements of 4, 2 or 1 bytes and of parts of these columns each.
-  PanelLayout(int64_t elementBytes, llvm::ArrayRef<int64_t> parts);
-  PanelLayout(mlir::Type element, llvm::ArrayRef<int64_t> parts);
+  /// Of parts of these columns each.
+  PanelLayout(WeightFormat format, llvm::ArrayRef<int64_t> parts);
 
-  /// Inputs of a group: 1 of f32, 2 of bf16 and f16, 4 of i8.
-  int64_t group() const { return 4 / elementBytes; }
+  /// Inputs of a group.
+  int64_t group() const { return inputs; }
   /// The row of a panel that has the first group: behind what sums start with.
-  int64_t firstRow() const { return elementBytes == 1 ? 1 : 0; }
+  int64_t firstRow() const { return hasStarts ? 1 : 0; }
   int64_t panels() const { return panelCount; }
 
-  /// [panels, in, 32] of f32, [panels, rows, 32, group] of others.
+  /// [panels, rows, 32], and the group behind it if that is more than one.
   llvm::SmallVector<int64_t> shape(int64_t depth) const;
   /// The same in words, without a depth.
   std::string describe() const;
@@ -55,7 +73,7 @@ public:
 
   int64_t rows(int64_t depth) const;
   int64_t panelBytes(int64_t depth) const {
-    return rows(depth) * kPanelColumns * 4;
+    return rows(depth) * kPanelColumns * group() * elementBytes;
   }
   int64_t byteSize(int64_t depth) const { return panels() * panelBytes(depth); }
   /// Where W[k, column] stands in the panel of the column, in elements, for
@@ -66,7 +84,8 @@ public:
   }
 
 private:
-  int64_t elementBytes, panelCount = 0;
+  int64_t elementBytes, inputs, panelCount = 0;
+  bool hasStarts;
 };
 
 } // namespace heddle

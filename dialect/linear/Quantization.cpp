@@ -14,15 +14,20 @@ using namespace heddle;
 
 LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
   auto input = shapedType(factors.input), weight = shapedType(factors.weight);
-  if (input.getElementType() != weight.getElementType())
+  bool isOfIntegers = input.getElementType().isInteger(8);
+  bool widens = weightFormatOf(factors.input, factors.weight) ==
+                WeightFormat::WidenedIntegers;
+  if (widens ? !factors.mayWiden
+             : input.getElementType() != weight.getElementType())
     return op->emitOpError("multiplies ")
            << input << " by " << weight << ", expected one element type";
-  bool isOfIntegers = input.getElementType().isInteger(8);
-  bool hasScales = factors.inputScales || factors.weightScales || factors.shift;
-  if (!isOfIntegers && hasScales)
+  if (!isOfIntegers && (factors.inputScales || factors.shift ||
+                        (factors.weightScales && !widens)))
     return op->emitOpError("multiplies ")
-           << input.getElementType() << " and expects no scales or shift";
-  if (isOfIntegers && !factors.weightScales)
+           << input.getElementType()
+           << (widens ? " and expects scales of its weight alone"
+                      : " and expects no scales or shift");
+  if ((isOfIntegers || widens) && !factors.weightScales)
     return op->emitOpError("multiplies integers and expects scales of its "
                            "weight");
   if (IntegerAttr shift = factors.shift;

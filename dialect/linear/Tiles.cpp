@@ -2,7 +2,7 @@
 //
 // linear.tile computes sums and stores results at once; linear.sums and
 // linear.finish are its two halves, with sums in scratch memory. They share
-// their checks: i8 weights come with scales, and an i8 result with a
+// their checks: weights of i8 come with scales, and a result of i8 with a
 // multiplier.
 //
 // A tile reads every buffer but its destination, which it writes. linear.sums
@@ -55,12 +55,20 @@ static LogicalResult verifyColumns(Operation *op, int64_t columns) {
          << kPanelColumns << ", found " << columns;
 }
 
-/// Whether the panels of W are those of vectors of width `in`.
-static bool arePanelsOf(Value weight, int64_t in) {
+/// Whether W is in panels of the vectors of x.
+static bool arePanelsOf(Value input, Value weight) {
   auto type = cast<MemRefType>(weight.getType());
-  PanelLayout layout = panelsOf(weight, type.getDimSize(0) * kPanelColumns);
+  PanelLayout layout =
+      panelsOf(input, weight, type.getDimSize(0) * kPanelColumns);
   return type.hasStaticShape() &&
-         type.getShape() == ArrayRef<int64_t>(layout.shape(in));
+         type.getShape() == ArrayRef<int64_t>(layout.shape(width(input)));
+}
+
+/// Whether x and W have one element type, or integers are widened.
+static bool areFactors(Value input, Value weight) {
+  return weightFormatOf(input, weight) == WeightFormat::WidenedIntegers ||
+         shapedType(input).getElementType() ==
+             shapedType(weight).getElementType();
 }
 
 /// Which rows of W a tile asks for.
@@ -72,13 +80,14 @@ template <typename Op> static LogicalResult verifyNext(Op op) {
   return success();
 }
 
-/// The scales of sums of integers, and the type of what they become.
+/// The scales of sums, which are of integers or, if those of W were widened, of
+/// floats, and the type of what they become.
 template <typename Op>
 static LogicalResult verifyScales(Op op, bool isOfIntegers) {
-  if (isOfIntegers != bool(op.getWeightScales()) ||
+  if ((isOfIntegers && !op.getWeightScales()) ||
       (op.getInputScales() && !isOfIntegers))
     return op.emitOpError(
-        "expects scales of W for integers and no scales otherwise");
+        "expects scales of W for integers and no scales of x otherwise");
   if (op.getWeightScales() &&
       width(op.getWeightScales()) != width(op.getDestination()))
     return op.emitOpError("expects a scale for each of ")
@@ -112,11 +121,10 @@ LogicalResult LinearTileOp::verify() {
     return failure();
   // linear.tile_c2
   int64_t out = width(getDestination());
-  if (!arePanelsOf(getWeight(), width(getInput())) ||
-      getInput().getType().getElementType() !=
-          getWeight().getType().getElementType() ||
+  if (!arePanelsOf(getInput(), getWeight()) ||
+      !areFactors(getInput(), getWeight()) ||
       shapedType(getWeight()).getDimSize(0) !=
-          panelsOf(getWeight(), out).panels() ||
+          panelsOf(getInput(), getWeight(), out).panels() ||
       (getBias() && width(getBias()) != out) ||
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects x [rows, in], panels of [in, out], a bias "
@@ -124,8 +132,11 @@ LogicalResult LinearTileOp::verify() {
   // linear.tile_c3
   if (failed(verifyNext(*this)))
     return failure();
+  if (shapedType(getWeight()).getElementType().isInteger(8) !=
+      bool(getWeightScales()))
+    return emitOpError("expects scales of W exactly if that is i8");
   return verifyScales(*this,
-                      shapedType(getWeight()).getElementType().isInteger(8));
+                      shapedType(getInput()).getElementType().isInteger(8));
 }
 
 void LinearTileOp::getEffects(
@@ -140,8 +151,8 @@ LogicalResult LinearSumsOp::verify() {
     return failure();
   // linear.sums_c2
   auto sums = cast<MemRefType>(getDestination().getType());
-  bool isOfIntegers = shapedType(getWeight()).getElementType().isInteger(8);
-  if (!arePanelsOf(getWeight(), width(getInput())) || !sums.hasStaticShape() ||
+  bool isOfIntegers = shapedType(getInput()).getElementType().isInteger(8);
+  if (!arePanelsOf(getInput(), getWeight()) || !sums.hasStaticShape() ||
       sums.getElementType().isInteger(32) != isOfIntegers ||
       sums.getDimSize(0) < int64_t(getRows()) ||
       sums.getDimSize(1) < int64_t(getColumns()))
@@ -155,7 +166,7 @@ LogicalResult LinearSumsOp::verify() {
     return emitOpError("expects from and inputs together");
   // linear.sums_c4
   int64_t depth = width(getInput());
-  int64_t group = panelsOf(getWeight(), kPanelColumns).group();
+  int64_t group = panelsOf(getInput(), getWeight(), kPanelColumns).group();
   int64_t inputs = getInputs().value_or(0);
   if (inputs % group != 0 || inputs > depth)
     return emitOpError("expects inputs in groups of ")

@@ -2,9 +2,9 @@
 //
 // The weight is read row by row, as it stands in memory, and each element goes
 // where PanelLayout places it. The panel starts as zeros: they remain behind
-// the last column and in the last group of inputs. A panel of i8 begins with
-// -128 times the sum of each column, computed here once instead of in every
-// kernel.
+// the last column and in the last group of inputs. A panel of integers that
+// multiply integers begins with -128 times the sum of each column, computed
+// here once instead of in every kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,9 @@ static void writeStarts(const WeightMatrix<int8_t> &weight, int64_t first,
 
 template <typename Element>
 SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
-                               int64_t first, int64_t count) {
-  const PanelLayout layout(sizeof(Element), count);
+                               WeightFormat format, int64_t first,
+                               int64_t count) {
+  const PanelLayout layout(format, count);
   SmallVector<char, 0> panel(layout.panelBytes(weight.depth), '\0');
   auto *elements = reinterpret_cast<Element *>(panel.data());
   for (int64_t k = 0; k < weight.depth; ++k) {
@@ -41,17 +42,18 @@ SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
       to[c * layout.group()] = row[c];
   }
   if constexpr (std::is_same_v<Element, int8_t>)
-    writeStarts(weight, first, count, panel.data());
+    if (layout.firstRow() > 0)
+      writeStarts(weight, first, count, panel.data());
   return panel;
 }
 
-template SmallVector<char, 0> packPanel(const WeightMatrix<float> &, int64_t,
-                                        int64_t);
-template SmallVector<char, 0> packPanel(const WeightMatrix<uint16_t> &, int64_t,
-                                        int64_t);
-template SmallVector<char, 0> packPanel(const WeightMatrix<_Float16> &, int64_t,
-                                        int64_t);
-template SmallVector<char, 0> packPanel(const WeightMatrix<int8_t> &, int64_t,
-                                        int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<float> &,
+                                        WeightFormat, int64_t, int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<uint16_t> &,
+                                        WeightFormat, int64_t, int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<_Float16> &,
+                                        WeightFormat, int64_t, int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<int8_t> &,
+                                        WeightFormat, int64_t, int64_t);
 
 } // namespace heddle

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_LIB_ARTIFACT_PANELS_H
 #define HEDDLE_LIB_ARTIFACT_PANELS_H
 
+#include "dialect/linear/PanelLayout.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -15,11 +16,12 @@ template <typename Element> struct WeightMatrix {
 };
 
 /// The panel of the columns [first, first + count) of W, count <= 32, as
-/// PanelLayout says. Element is float, uint16_t for the bits of bf16,
-/// _Float16, or int8_t.
+/// PanelLayout says of `format`. Element is float, uint16_t for the bits of
+/// bf16, _Float16, or int8_t.
 template <typename Element>
 llvm::SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
-                                     int64_t first, int64_t count);
+                                     WeightFormat format, int64_t first,
+                                     int64_t count);
 
 } // namespace heddle
 

@@ -52,7 +52,7 @@ static uint64_t getByteSize(const PlacedTensor &placed) {
   uint64_t rows = placed.tensor.getRows(), bytes = bytesOf(placed.element);
   if (placed.packed.empty())
     return rows * placed.tensor.getColumns() * bytes;
-  return PanelLayout(bytes, placed.packed).byteSize(rows);
+  return PanelLayout(placed.format, placed.packed).byteSize(rows);
 }
 
 /// Appends the names, in the model, of those that are not made of others.
@@ -93,6 +93,7 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
         *offset,
         *tensor,
         packed.vec(),
+        parameter.getWeightFormat(),
         placedElement(parameter.getTensorType().getElementType())});
     collectSources(parameter, placed.sources);
   }
@@ -205,16 +206,16 @@ static uint64_t writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
 /// first: a panel takes a little of each of its rows. Returns how many elements
 /// are not finite.
 template <typename Element>
-static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
-                            ChunkHasher &hasher) {
-  int64_t rows = tensor.getRows(), columns = tensor.getColumns();
+static uint64_t writePanels(const PlacedTensor &placed, ChunkHasher &hasher) {
+  int64_t rows = placed.tensor.getRows(), columns = placed.tensor.getColumns();
   std::vector<float> matrix(rows * columns);
-  tensor.decodeRows(0, rows, matrix);
+  placed.tensor.decodeRows(0, rows, matrix);
   std::vector<Element> elements = toElements<Element>(matrix);
   int64_t first = 0;
-  for (int64_t part : parts) {
+  for (int64_t part : placed.packed) {
     for (int64_t column = 0; column < part; column += kPanelColumns)
-      hasher.write(packPanel<Element>({elements, rows, columns}, first + column,
+      hasher.write(packPanel<Element>({elements, rows, columns}, placed.format,
+                                      first + column,
                                       std::min(kPanelColumns, part - column)));
     first += part;
   }
@@ -223,9 +224,8 @@ static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
 
 template <typename Element>
 static uint64_t writeTensorOf(const PlacedTensor &placed, ChunkHasher &hasher) {
-  return placed.packed.empty()
-             ? writeRows<Element>(placed.tensor, hasher)
-             : writePanels<Element>(placed.tensor, placed.packed, hasher);
+  return placed.packed.empty() ? writeRows<Element>(placed.tensor, hasher)
+                               : writePanels<Element>(placed, hasher);
 }
 
 /// Why elements of a tensor are not finite: `count` of those that are written.

@@ -27,6 +27,7 @@ struct PlacedTensor {
   StoredTensor tensor;
   /// The parts of a weight that is written in panels; empty if it is not.
   std::vector<int64_t> packed;
+  WeightFormat format;
   PlacedElement element;
 };
 

@@ -14,6 +14,7 @@ using namespace heddle;
 std::optional<Precision> heddle::parsePrecision(StringRef name) {
   return llvm::StringSwitch<std::optional<Precision>>(name)
       .Case("int8", Precision::Int8)
+      .Case("int8w", Precision::Int8Weights)
       .Case("bf16", Precision::BF16)
       .Case("f16", Precision::F16)
       .Case("f32", Precision::F32)
@@ -27,6 +28,7 @@ Type heddle::shortFloatOf(Precision precision, MLIRContext *context) {
   case Precision::F16:
     return Float16Type::get(context);
   case Precision::Int8:
+  case Precision::Int8Weights:
   case Precision::F32:
     return Type();
   }
@@ -36,6 +38,7 @@ Type heddle::shortFloatOf(Precision precision, MLIRContext *context) {
 static int bitsOf(Precision precision) {
   switch (precision) {
   case Precision::Int8:
+  case Precision::Int8Weights:
     return 8;
   case Precision::BF16:
   case Precision::F16:

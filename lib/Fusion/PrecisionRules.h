@@ -14,8 +14,9 @@
 
 namespace heddle {
 
-/// What a product multiplies.
-enum class Precision { Int8, BF16, F16, F32 };
+/// What a product multiplies. Int8Weights are integers that vectors of f32
+/// multiply (weight-only quantization).
+enum class Precision { Int8, Int8Weights, BF16, F16, F32 };
 
 /// Of a name such as "bf16"; none of others, "auto" among them.
 std::optional<Precision> parsePrecision(llvm::StringRef name);
@@ -33,8 +34,8 @@ public:
   static llvm::Expected<PrecisionRules> parse(llvm::StringRef dtype,
                                               llvm::ArrayRef<std::string> keep);
 
-  /// That of the first rule that has the parameter's name, if it is as wide
-  /// at least as what `dtype` says, and otherwise that.
+  /// That of the first rule that has the parameter's name, if its weights are
+  /// as wide at least as what `dtype` says, and otherwise that.
   Precision precisionOf(ParameterOp parameter);
 
   /// Fails if a rule had no name of any parameter that was asked about.

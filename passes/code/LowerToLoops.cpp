@@ -203,8 +203,9 @@ static void lowerToLoops(LinearOp op, Loops loops) {
       rows.push_back(memref::AllocaOp::create(
           loops.builder, loops.loc,
           MemRefType::get(width, loops.builder.getF32Type())));
-  ProductWeight weight = productWeight(op.getWeight(), op.getWeightScales(),
-                                       op.getBias(), op.getWidths(), loops);
+  ProductWeight weight =
+      productWeight(op.getInput(), op.getWeight(), op.getWeightScales(),
+                    op.getBias(), op.getWidths(), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     for (size_t part = 0; part < op.getWidths().size(); ++part) {
       Value destination = op.getDestinations()[part];
@@ -239,11 +240,12 @@ static void lowerToLoops(FfnOp op, Loops loops) {
   Value factors = factor.isF32() ? hidden : rowOf(width, factor);
   Value scale = op.scalesHidden() ? rowOf({}, builder.getF32Type()) : Value();
   int64_t shift = int64_t(op.getShift().value_or(0));
-  ProductWeight first = productWeight(op.getWeight1(), op.getWeight1Scales(),
-                                      op.getBias1(), width, loops);
-  ProductWeight second =
-      productWeight(op.getWeight2(), op.getWeight2Scales(), op.getBias2(),
-                    widthOf(op.getDestinations().front()), loops);
+  ProductWeight first =
+      productWeight(op.getInput(), op.getWeight1(), op.getWeight1Scales(),
+                    op.getBias1(), width, loops);
+  ProductWeight second = productWeight(
+      op.getInput(), op.getWeight2(), op.getWeight2Scales(), op.getBias2(),
+      widthOf(op.getDestinations().front()), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     multiplyRow(inputOf(op, at), first, /*part=*/0, hidden, {}, loops);
     if (op.getActivation())

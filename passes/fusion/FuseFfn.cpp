@@ -124,6 +124,9 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
       return decline("an ffn has no activation after its second linear");
     if (factorType(first) != factorType(second))
       return decline("they multiply different types");
+    if (weightFormatOf(second.getInput(), second.getWeight()) ==
+        WeightFormat::WidenedIntegers)
+      return decline("an ffn does not widen integers");
     if (first.getShift() != second.getShift())
       return decline("they shift their vectors differently");
     if (!second.getResultElementType().isF32())

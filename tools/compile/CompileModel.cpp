@@ -271,14 +271,15 @@ static llvm::Error checkModel(ModuleOp module, llvm::StringRef path) {
   return llvm::Error::success();
 }
 
-/// Those that products multiply.
+/// Those that products multiply: of integers by integers, both are quantised.
 static ShortTypes shortTypesOf(ModuleOp module) {
   ShortTypes types;
-  for (ParameterOp parameter : module.getOps<ParameterOp>()) {
-    Type element = parameter.getTensorType().getElementType();
-    types.int8 |= element.isInteger(8);
-    types.bf16 |= element.isBF16();
-  }
+  for (ParameterOp parameter : module.getOps<ParameterOp>())
+    types.bf16 |= parameter.getTensorType().getElementType().isBF16();
+  module.walk([&](LayerOpInterface op) {
+    types.int8 |= op->getNumOperands() > 0 &&
+                  getElementTypeOrSelf(op->getOperand(0)).isInteger(8);
+  });
   return types;
 }
 

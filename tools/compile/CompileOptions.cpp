@@ -94,7 +94,8 @@ static Error checkKept(const CompileOptions &options) {
   return Error::success();
 }
 
-static constexpr StringLiteral kTypeNames = "auto, f32, bf16, f16 or int8";
+static constexpr StringLiteral kTypeNames =
+    "auto, f32, bf16, f16, int8 or int8w";
 static constexpr StringLiteral kGemmNames = "generated or onednn";
 static constexpr unsigned kMostJobs = 1024;
 
@@ -284,7 +285,8 @@ static Error checkTogether(const CompileOptions &options) {
                      "--reference has none");
   if (Error error = checkGpus(options))
     return error;
-  if (!is_contained({"auto", "f32", "bf16", "f16", "int8"}, options.dtype))
+  if (!is_contained({"auto", "f32", "bf16", "f16", "int8", "int8w"},
+                    options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected " + kTypeNames);
   if (Error error = checkKept(options))

@@ -57,8 +57,8 @@ struct CompileOptions {
   bool tf32 = false;
   /// NVIDIA's assembler, which makes cubins; empty for PTX alone.
   std::string ptxas;
-  /// auto, f32, bf16, f16 or int8; auto is int8 for weights that the model
-  /// stores so, and otherwise f32.
+  /// auto, f32, bf16, f16, int8 or int8w; auto is int8 for weights that the
+  /// model stores so, and otherwise f32.
   std::string dtype;
   /// Weights that are multiplied in a wider type: bf16:GLOB, f16:GLOB or
   /// f32:GLOB over the names of the checkpoint.

@@ -56,12 +56,13 @@ static std::vector<Flag> getFlags() {
        "oneDNN, whose results depend, in the last bits, on what runs in "
        "the same batch; heddle-run then needs libheddle-onednn.so "
        "beside it"},
-      {"--dtype", "auto|f32|bf16|f16|int8", kTypes,
+      {"--dtype", "auto|f32|bf16|f16|int8|int8w", kTypes,
        "the type in which weights are multiplied; auto (default) is "
        "int8 if the checkpoint stores 8-bit integers, as Marian's int8 "
        "models do, otherwise f32, also for 16-bit weights; bf16 is fast "
        "from avx512-bf16 on and emulated below; f16 ends at 65,504 and "
-       "is fast on GPUs alone"},
+       "is fast on GPUs alone; int8w stores 8-bit weights that f32 values "
+       "multiply: for language models, whose steps wait for memory"},
       {"--tf32", "", kTypes,
        "multiply f32 values on a GPU as tf32, with 10 mantissa bits as f16: "
        "faster, but ids may differ from the CPU's; by default products have "

@@ -29,8 +29,8 @@ static void forEachRow(RangedLogitsOpInterface op, Loops &loops,
       loops.builder, loops.loc,
       MemRefType::get(int64_t(op.getVocabulary()), loops.builder.getF32Type()));
   ProductWeight weight =
-      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(),
-                    int64_t(op.getVocabulary()), loops);
+      productWeight(op.getInput(), op.getWeight(), op.getWeightScales(),
+                    op.getBias(), int64_t(op.getVocabulary()), loops);
   int64_t shift = op.getShiftAttr() ? op.getShiftAttr().getInt() : 0;
   loops.nest(op.getInput(), 1, [&](ValueRange row) {
     multiplyRow({op.getInput(), {row[0]}, op.getInputScales(), shift}, weight,

@@ -36,6 +36,14 @@ static Value loadShifted(const ProductInput &input, Value k, Loops &loops) {
                    loops.i32(input.shift));
 }
 
+/// An integer as f32; a float as it is.
+static Value toFloat(Value value, Loops &loops) {
+  if (isa<FloatType>(value.getType()))
+    return value;
+  return arith::SIToFPOp::create(loops.builder, loops.loc,
+                                 loops.builder.getF32Type(), value);
+}
+
 /// f32(sum) * (s * w) + b.
 static Value dequantize(Value sum, const ProductInput &input,
                         const ProductWeight &weight, ValueRange weightAt,
@@ -43,15 +51,13 @@ static Value dequantize(Value sum, const ProductInput &input,
   Value scale = loops.load(weight.scales, weightAt);
   if (input.scales)
     scale = loops.mul(loops.load(input.scales, input.at), scale);
-  Value y = loops.mul(arith::SIToFPOp::create(loops.builder, loops.loc,
-                                              loops.builder.getF32Type(), sum),
-                      scale);
+  Value y = loops.mul(toFloat(sum, loops), scale);
   return weight.bias ? loops.add(y, loops.load(weight.bias, weightAt)) : y;
 }
 
-/// The f32 or short float at these coordinates, as f32.
+/// The number at these coordinates, as f32.
 static Value loadFloat(Value memref, ValueRange at, Loops &loops) {
-  Value value = loops.load(memref, at);
+  Value value = toFloat(loops.load(memref, at), loops);
   if (value.getType().isF32())
     return value;
   return arith::ExtFOp::create(loops.builder, loops.loc,
@@ -63,11 +69,11 @@ namespace {
 class PartOfWeight {
 public:
   PartOfWeight(const ProductWeight &weight, size_t part)
-      : weight(weight), layout(elementOf(weight.memref), weight.parts),
+      : weight(weight), layout(weight.format, weight.parts),
         columns(weight.parts[part]) {
     ArrayRef<int64_t> before = ArrayRef(weight.parts).take_front(part);
     first = std::accumulate(before.begin(), before.end(), int64_t(0));
-    firstPanel = PanelLayout(elementOf(weight.memref), before).panels();
+    firstPanel = PanelLayout(weight.format, before).panels();
   }
 
   int64_t size() const { return columns; }
@@ -102,9 +108,10 @@ static void multiplyFloats(const ProductInput &input,
                            ValueRange at, Loops &loops) {
   // Columns inside: the weight is read along its rows.
   Value columns = loops.index(part.size());
+  bool startsAtBias = weight.bias && !weight.scales;
   loops.loop(columns, [&](Value j) {
-    loops.store(weight.bias ? loops.load(weight.bias, part.column(j, loops))
-                            : loops.f32(0),
+    loops.store(startsAtBias ? loops.load(weight.bias, part.column(j, loops))
+                             : loops.f32(0),
                 result, append(at, j));
   });
   loops.loop(loops.lastSize(input.memref), [&](Value k) {
@@ -115,6 +122,14 @@ static void multiplyFloats(const ProductInput &input,
       SmallVector<Value> place = append(at, j);
       loops.store(loops.add(loops.load(result, place), term), result, place);
     });
+  });
+  if (!weight.scales)
+    return;
+  loops.loop(columns, [&](Value j) {
+    SmallVector<Value> place = append(at, j);
+    loops.store(dequantize(loops.load(result, place), input, weight,
+                           part.column(j, loops), loops),
+                result, place);
   });
 }
 
@@ -139,10 +154,12 @@ static void multiplyIntegers(const ProductInput &input,
   });
 }
 
-ProductWeight heddle::productWeight(Value memref, Value scales, Value bias,
-                                    ArrayRef<int64_t> parts, Loops &loops) {
+ProductWeight heddle::productWeight(Value input, Value memref, Value scales,
+                                    Value bias, ArrayRef<int64_t> parts,
+                                    Loops &loops) {
   ProductWeight weight{memref, scales, bias, llvm::to_vector(parts)};
-  if (isOfIntegers(memref))
+  weight.format = weightFormatOf(input, memref);
+  if (weight.format == WeightFormat::Integers)
     weight.sums = memref::AllocaOp::create(
         loops.builder, loops.loc,
         MemRefType::get(*llvm::max_element(parts), loops.builder.getI32Type()));
@@ -152,8 +169,8 @@ ProductWeight heddle::productWeight(Value memref, Value scales, Value bias,
 void heddle::multiplyRow(const ProductInput &input, const ProductWeight &weight,
                          size_t part, Value result, ValueRange at,
                          Loops &loops) {
-  auto multiply =
-      isOfIntegers(weight.memref) ? multiplyIntegers : multiplyFloats;
+  auto multiply = weight.format == WeightFormat::Integers ? multiplyIntegers
+                                                          : multiplyFloats;
   multiply(input, weight, PartOfWeight(weight, part), result, at, loops);
 }
 

@@ -32,16 +32,17 @@ struct ProductWeight {
   /// Columns of each part, which has panels of its own; of a row, when that is
   /// multiplied by the rows of `memref`, none.
   llvm::SmallVector<int64_t> parts = {};
+  WeightFormat format = WeightFormat::F32;
   /// Memory for the sums of a row, [out] of i32; null if they are no
   /// integers.
   mlir::Value sums = {};
 };
 
-/// For `multiplyRow`, in front of the loops over rows: inside of them the stack
-/// would grow with every row.
-ProductWeight productWeight(mlir::Value memref, mlir::Value scales,
-                            mlir::Value bias, llvm::ArrayRef<int64_t> parts,
-                            Loops &loops);
+/// For `multiplyRow` by rows of `input`, in front of the loops over them:
+/// inside the stack would grow with every row.
+ProductWeight productWeight(mlir::Value input, mlir::Value memref,
+                            mlir::Value scales, mlir::Value bias,
+                            llvm::ArrayRef<int64_t> parts, Loops &loops);
 
 /// result[at, j] = (x W + b)[first + j] for each column of part number `part`,
 /// which begins at `first`; the weight is from `productWeight`.

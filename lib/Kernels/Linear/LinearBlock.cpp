@@ -95,14 +95,14 @@ int64_t TileLoops::wideColumns(int64_t rows) const {
 /// Columns of a tile among others: two panels, or half of one.
 int64_t TileLoops::wholeColumns() const { return wholeVectors() * isa.lanes; }
 
-static bool isOfIntegers(Value weight) {
-  return cast<MemRefType>(weight.getType()).getElementType().isInteger(8);
+static bool isOfIntegers(Value input) {
+  return cast<MemRefType>(input.getType()).getElementType().isInteger(8);
 }
 
-Type heddle::sumTypeOf(Value weight) {
-  Builder builder(weight.getContext());
-  return isOfIntegers(weight) ? Type(builder.getI32Type())
-                              : builder.getF32Type();
+Type heddle::sumTypeOf(Value input) {
+  Builder builder(input.getContext());
+  return isOfIntegers(input) ? Type(builder.getI32Type())
+                             : builder.getF32Type();
 }
 
 void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
@@ -116,12 +116,12 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   Value begin = mul(firstPanel, kPanelColumns);
   Value end = mul(endPanel, kPanelColumns);
   auto sumsOf = [&](int64_t rows, int64_t columns) {
-    return scratch(MemRefType::get({rows, columns}, sumTypeOf(block.weight)));
+    return scratch(MemRefType::get({rows, columns}, sumTypeOf(block.input)));
   };
   // A few rows of integers are faster in vectors, which wait for no tile; the
   // bits are the same. Those of bf16 are not.
   LinearBlock few = block;
-  bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.weight);
+  bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.input);
   if (hasFewRows && block.hasEpilogue())
     few.sums = sumsOf(mostRows() - 1, wideColumns(1));
   block.sums =

@@ -48,7 +48,7 @@ struct LinearBlock : TileOperands {
 int64_t panelBytes(mlir::Value weight);
 int64_t rowsOfPanel(mlir::Value weight);
 /// What sums of products with a weight are.
-mlir::Type sumTypeOf(mlir::Value weight);
+mlir::Type sumTypeOf(mlir::Value input);
 
 /// Index arithmetic and loops around tiles.
 class TileLoops : public VectorLoops {

@@ -24,8 +24,7 @@ static int64_t depthOf(const LinearBlock &block) {
 }
 
 static int64_t groupOf(const LinearBlock &block) {
-  auto type = cast<MemRefType>(block.input.getType());
-  return PanelLayout(type.getElementType(), {}).group();
+  return PanelLayout(weightFormatOf(block.input, block.weight), {}).group();
 }
 
 /// Inputs of each of equal pieces, in whole turns of a tile of vectors; none
@@ -51,8 +50,8 @@ void TileLoops::pieceLoop(const LinearBlock &block, Value begin, Value end,
   int64_t tileBytes = block.mostRows * width * int64_t(sizeof(float));
   int64_t tiles =
       std::clamp<int64_t>(kSumsBytes / tileBytes, 1, block.columns() / width);
-  Value sums = scratch(MemRefType::get({tiles * block.mostRows, width},
-                                       sumTypeOf(block.weight)));
+  Value sums = scratch(
+      MemRefType::get({tiles * block.mostRows, width}, sumTypeOf(block.input)));
   each(begin, end, tiles * width, [&](Value first) {
     PanelGroup group{first, min(add(first, tiles * width), end), Value()};
     auto partAt = [&](Value column) {

@@ -24,9 +24,6 @@ static constexpr int64_t kUnrolledGroups = 4, kFewOps = 4;
 /// Groups of inputs before which a tile asks for its own weights: the bytes of
 /// a panel that come from memory in less time than a load from there takes.
 static constexpr int64_t kGroupsAhead = 16;
-/// Columns of a cache line of weights: a group of inputs of one has the bytes
-/// of a sum.
-static constexpr int64_t kLineSums = 64 / sizeof(float);
 
 namespace {
 /// Sums x W for a tile of rows and columns.
@@ -36,7 +33,8 @@ public:
   template <typename Op>
   TileSums(Op op, OpBuilder &builder, const IsaLevel &isa)
       : loops(builder, op.getLoc(), isa),
-        product(loops, op.getWeight().getType().getElementType()),
+        product(loops, op.getInput().getType().getElementType(),
+                op.getWeight().getType().getElementType()),
         input(op.getInput()), weight(product.flatten(op.getWeight())),
         row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
         columns(op.getColumns()), next(op.getNext()), fetched(op.getFetched()),
@@ -129,7 +127,7 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
     PanelColumn place = plus(current, v * lanes);
     weights.push_back(
         product.loadWeights(weight, place.panel, g, place.column, lanes));
-    if (isAhead && v * lanes % kLineSums == 0)
+    if (isAhead && v * lanes % product.columnsOfLine() == 0)
       product.fetchWeights(weight, place.panel, loops.add(g, kGroupsAhead),
                            place.column);
   }

@@ -22,15 +22,19 @@
 using namespace mlir;
 using namespace heddle;
 
-static PanelLayout layoutOf(Type element) {
-  return PanelLayout(element, ArrayRef<int64_t>());
-}
-
 /// From i8 to u8.
 static constexpr int64_t kUnsignedShift = 128;
 static constexpr int64_t kLineBytes = 64;
 
-int64_t MultiplyAdd::group() const { return layoutOf(element).group(); }
+PanelLayout MultiplyAdd::layout() const {
+  return PanelLayout(weightFormatOf(weight, element.isF32()),
+                     ArrayRef<int64_t>());
+}
+
+int64_t MultiplyAdd::columnsOfLine() const {
+  int64_t bytes = group() * weight.getIntOrFloatBitWidth() / 8;
+  return std::min(kLineBytes / bytes, kPanelColumns);
+}
 
 VectorType MultiplyAdd::accumulatorType(int64_t lanes) const {
   OpBuilder &builder = loops.builder;
@@ -106,14 +110,19 @@ Value MultiplyAdd::flatten(Value groups) const {
 
 SmallVector<Value> MultiplyAdd::weightsAt(Value panel, Value groupNumber,
                                           Value column) const {
-  return {panel, loops.add(groupNumber, layoutOf(element).firstRow()),
+  return {panel, loops.add(groupNumber, layout().firstRow()),
           loops.mul(column, group())};
 }
 
 Value MultiplyAdd::loadWeights(Value panels, Value panel, Value groupNumber,
                                Value column, int64_t lanes) const {
-  return vector::LoadOp::create(loops.builder, loops.loc, operandType(lanes),
-                                panels, weightsAt(panel, groupNumber, column));
+  SmallVector<Value> at = weightsAt(panel, groupNumber, column);
+  VectorType type = operandType(lanes);
+  if (weight == element)
+    return vector::LoadOp::create(loops.builder, loops.loc, type, panels, at);
+  Value integers = vector::LoadOp::create(loops.builder, loops.loc,
+                                          type.clone(weight), panels, at);
+  return arith::SIToFPOp::create(loops.builder, loops.loc, type, integers);
 }
 
 void MultiplyAdd::fetchWeights(Value panels, Value panel, Value groupNumber,
@@ -128,7 +137,7 @@ void MultiplyAdd::fetchRows(Value panels, Value first, Value count) const {
   OpBuilder &builder = loops.builder;
   auto rows = memref::CollapseShapeOp::create(
       builder, loops.loc, panels, ArrayRef<ReassociationIndices>{{0, 1}, {2}});
-  int64_t line = kLineBytes * 8 / element.getIntOrFloatBitWidth();
+  int64_t line = kLineBytes * 8 / weight.getIntOrFloatBitWidth();
   loops.each(loops.index(0), count, 1, [&](Value i) {
     Value row = loops.add(first, i);
     for (int64_t at = 0; at < rows.getType().getDimSize(1); at += line)

@@ -14,6 +14,9 @@
 //   i8     others          4  i32           vpmaddubsw of |w| and x with the
 //                                           sign of w, then vpmaddwd with ones
 //
+// x of f32 and w of i8 (weight-only quantization) are one fused multiply-add,
+// of w as f32.
+//
 // Sums of i8 are exact for x of at least -127 and any w, up to a depth of
 // 130,000: the first instruction of the last row adds two products in 16 bits,
 // where 2 * 128 * 127 has room and 2 * 128 * 128 has not.
@@ -36,10 +39,15 @@ class MultiplyAdd {
 public:
   /// x and w are both of that type: f32, bf16, f16 or i8.
   MultiplyAdd(VectorLoops &loops, mlir::Type element)
-      : loops(loops), element(element) {}
+      : MultiplyAdd(loops, element, element) {}
+  /// Of one type, or x of f32 and w of i8.
+  MultiplyAdd(VectorLoops &loops, mlir::Type element, mlir::Type weight)
+      : loops(loops), element(element), weight(weight) {}
 
   /// Elements of the depth that a lane takes at once.
-  int64_t group() const;
+  int64_t group() const { return layout().group(); }
+  /// Columns of a panel that share a cache line.
+  int64_t columnsOfLine() const;
   /// Vectors of `lanes` accumulators, and of what they multiply.
   mlir::VectorType accumulatorType(int64_t lanes) const;
   mlir::VectorType operandType(int64_t lanes) const;
@@ -95,6 +103,7 @@ public:
                                            mlir::Value column) const;
 
 private:
+  PanelLayout layout() const;
   mlir::Value constant(mlir::Type type, int64_t value) const;
   mlir::Value x86(llvm::StringRef intrinsic, mlir::Type result,
                   mlir::ValueRange operands) const;
@@ -103,7 +112,7 @@ private:
   mlir::Value signedProducts(mlir::Value x, mlir::Value w) const;
 
   VectorLoops &loops;
-  mlir::Type element;
+  mlir::Type element, weight;
 };
 
 } // namespace heddle

@@ -25,6 +25,10 @@ static std::vector<CodeChoice> everyCodeOfEveryType() {
       code.flags = std::string("--dtype ") + type;
       codes.push_back(code);
     }
+  for (CodeChoice code : everyCode()) {
+    code.flags = "--dtype int8w";
+    codes.push_back(code);
+  }
   return codes;
 }
 

@@ -24,11 +24,11 @@ func.func @TYPE_NAME(
   %b = transformer.weight @b_NAME : tensor<VOCABULARYxf32>
   FACTORS
   %y = transformer.linear %q SCALED, %w WEIGHED, %b
-    : (tensor<?xDEPTHxELEMENT>, XSCALES tensor<DEPTHxVOCABULARYxELEMENT>,
+    : (tensor<?xDEPTHxELEMENT>, XSCALES tensor<DEPTHxVOCABULARYxWEIGHT>,
        WSCALES tensor<VOCABULARYxf32>) -> tensor<?xVOCABULARYxf32>
   OP %q SCALED, %w WEIGHED, %b without %forbidden REST
       {range = RANGE : i64, vocabulary = VOCABULARY : i64}
-    : (tensor<?xDEPTHxELEMENT>, XSCALES tensor<DEPTHxVOCABULARYxELEMENT>,
+    : (tensor<?xDEPTHxELEMENT>, XSCALES tensor<DEPTHxVOCABULARYxWEIGHT>,
        WSCALES tensor<VOCABULARYxf32>, tensor<?x?xi32> OPERANDTYPES)
       -> (RESULTTYPES)
   return %y, RETURNED : tensor<?xVOCABULARYxf32>, RESULTTYPES
@@ -38,7 +38,7 @@ func.func @TYPE_NAME(
 std::vector<const char *> heddle::test::productTypes() {
   if (runsOneCell())
     return {"i8"};
-  return {"f32", "bf16", "f16", "i8"};
+  return {"f32", "bf16", "f16", "i8", "widened"};
 }
 
 std::string heddle::test::fillRanged(const RangedModule &module,
@@ -57,24 +57,28 @@ std::string heddle::test::fillRanged(const RangedModule &module,
               (isF16 ? "to f16" : "") + R"(
     : (tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxELEMENT>
   %w = transformer.weight @r_NAME : tensor<DEPTHxVOCABULARYxELEMENT>)";
-  } else if (type == "i8") {
+  } else if (type == "i8" || type == "widened") {
     parameters = "transformer.parameter @i_NAME : tensor<DEPTHxVOCABULARYxi8>"
                  " column_integers of [@w_NAME]\n"
                  "transformer.parameter @s_NAME : tensor<VOCABULARYxf32>"
                  " column_scales of [@w_NAME]\n";
-    factors = R"(
+    factors = type == "i8" ? R"(
   %q, %t = transformer.quantize %x
-    : (tensor<?xDEPTHxf32>) -> (tensor<?xDEPTHxi8>, tensor<?xf32>)
+    : (tensor<?xDEPTHxf32>) -> (tensor<?xDEPTHxi8>, tensor<?xf32>))"
+                           : R"(
+  %q = transformer.add %x, %x : (tensor<?xDEPTHxf32>, tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxf32>)";
+    factors += R"(
   %w = transformer.weight @i_NAME : tensor<DEPTHxVOCABULARYxi8>
   %s = transformer.weight @s_NAME : tensor<VOCABULARYxf32>)";
   }
-  bool hasScales = type == "i8";
+  bool hasScales = type == "i8", widens = type == "widened";
+  bool isWeighed = hasScales || widens;
   return fill(kModule, {{"PARAMETERS", parameters},
                         {"FACTORS", factors},
                         {"SCALED", hasScales ? "scales(%t)" : ""},
-                        {"WEIGHED", hasScales ? "scales(%s)" : ""},
+                        {"WEIGHED", isWeighed ? "scales(%s)" : ""},
                         {"XSCALES", hasScales ? "tensor<?xf32>," : ""},
-                        {"WSCALES", hasScales ? "tensor<VOCABULARYxf32>," : ""},
+                        {"WSCALES", isWeighed ? "tensor<VOCABULARYxf32>," : ""},
                         {"ARGUMENTS", module.arguments},
                         {"RESULTS", module.results},
                         {"OPERANDTYPES", module.operandTypes},
@@ -83,7 +87,8 @@ std::string heddle::test::fillRanged(const RangedModule &module,
                         {"REST", module.rest},
                         {"OP", module.op},
                         {"TYPE", type},
-                        {"ELEMENT", type},
+                        {"ELEMENT", widens ? "f32" : type},
+                        {"WEIGHT", isWeighed ? "i8" : type},
                         {"NAME", sizes.name()},
                         {"DEPTH", std::to_string(sizes.depth)},
                         {"VOCABULARY", std::to_string(sizes.vocabulary)},

@@ -48,7 +48,9 @@ template <> struct ElementOf<uint16_t> {
 template <typename Number>
 static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
                                int64_t depth) {
-  auto layoutOf = [](Type element) { return PanelLayout(element, kColumns); };
+  auto layoutOf = [](Type element) {
+    return PanelLayout(weightFormatOf(element, /*isWidened=*/false), kColumns);
+  };
   return VectorCode(
       isa,
       [&](OpBuilder &builder) {
@@ -137,15 +139,18 @@ void InnerProductTest::expectExact(int64_t depth, const std::vector<Number> &x,
                                    int64_t lanes) {
   using Element = ElementOf<Number>;
   using Sum = typename Element::Sum;
-  const PanelLayout layout(sizeof(Number), kColumns);
+  const WeightFormat format =
+      sizeof(Number) == 1 ? WeightFormat::Integers : WeightFormat::ShortFloats;
+  const PanelLayout layout(format, kColumns);
   int64_t width = llvm::alignTo(depth, layout.group());
   std::vector<Number> rows(kRows * width, Element::kBehind);
   std::vector<char> panels;
   for (int64_t row = 0; row < kRows; ++row)
     std::copy_n(&x[row * depth], depth, &rows[row * width]);
   for (int64_t first = 0; first < kColumns; first += kPanelColumns) {
-    llvm::SmallVector<char, 0> panel = packPanel<Number>(
-        {w, depth, kColumns}, first, std::min(kPanelColumns, kColumns - first));
+    llvm::SmallVector<char, 0> panel =
+        packPanel<Number>({w, depth, kColumns}, format, first,
+                          std::min(kPanelColumns, kColumns - first));
     panels.insert(panels.end(), panel.begin(), panel.end());
   }
   int64_t columns = layout.panels() * kPanelColumns;

@@ -121,8 +121,11 @@ bool LinearGrid::isSupported() {
     return !rows || (pitchOf(rows) > 0 &&
                      pitchOf(rows) % (piece * elementBytes(rows)) == 0);
   };
-  return isPacked(op.getWeight()) && pitchOf(op.getInput()) > 0 &&
-         pitchOf(op.getInput()) % 4 == 0 && hasPitch(op.getResidual()) &&
+  return isPacked(op.getWeight()) &&
+         weightFormatOf(op.getInput(), op.getWeight()) !=
+             WeightFormat::WidenedIntegers &&
+         pitchOf(op.getInput()) > 0 && pitchOf(op.getInput()) % 4 == 0 &&
+         hasPitch(op.getResidual()) &&
          llvm::all_of(op.getDestinations().take_front(widths.size()), hasPitch);
 }
 
@@ -264,7 +267,7 @@ LinearGrid::Tile LinearGrid::findTile(Value number, const Tiling &tiling,
 
 ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
   int64_t depth = typeOf(op.getInput()).getDimSize(1);
-  PanelLayout layout(element, widths);
+  PanelLayout layout(weightFormatOf(element, /*isWidened=*/false), widths);
   ProductOperands operands;
   operands.element = element;
   operands.depth = depth;

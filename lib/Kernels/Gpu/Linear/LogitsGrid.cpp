@@ -50,8 +50,10 @@ public:
         ends(ProductEpilogue::of(op, {int64_t(op.getVocabulary())})) {}
 
   bool isSupported() {
-    return isPacked(op.getWeight()) && pitchOf(op.getInput()) > 0 &&
-           pitchOf(op.getInput()) % 4 == 0;
+    return isPacked(op.getWeight()) &&
+           weightFormatOf(op.getInput(), op.getWeight()) !=
+               WeightFormat::WidenedIntegers &&
+           pitchOf(op.getInput()) > 0 && pitchOf(op.getInput()) % 4 == 0;
   }
   /// Takes memory for what tiles leave, in front of the op.
   void takeMemory(LogitsKeeper &keeper, OpBuilder &builder);
@@ -142,7 +144,7 @@ LogitsGrid::Place LogitsGrid::placeOf(int64_t rows, Value rowBlock, Value tile,
 
 ProductOperands LogitsGrid::operandsOf(const Place &place, BlockCode &code) {
   int64_t depth = ends.depth;
-  PanelLayout layout(element, ends.widths);
+  PanelLayout layout(weightFormatOf(element, /*isWidened=*/false), ends.widths);
   ProductOperands operands;
   operands.element = element;
   operands.depth = depth;

@@ -56,7 +56,9 @@ struct ProductOperands {
   /// The first panel of W and those that are left, i32.
   mlir::Value panel, panels;
 
-  PanelLayout layout() const { return {element, {}}; }
+  PanelLayout layout() const {
+    return {weightFormatOf(element, /*isWidened=*/false), {}};
+  }
   /// How many of `most` bytes of a row of x from `at` on are there, where its
   /// stages are `stageBytes` long.
   mlir::Value bytesFrom(mlir::Value at, int64_t most, int64_t stageBytes,

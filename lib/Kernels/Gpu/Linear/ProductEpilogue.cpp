@@ -51,8 +51,7 @@ FourWords ProductEpilogue::loadColumns(Value memref, Value column,
 /// -128 times that.
 Value ProductEpilogue::columnSum(Value column, const ColumnRange &range,
                                  BlockCode &code) const {
-  PanelLayout layout(cast<MemRefType>(weight.getType()).getElementType(),
-                     widths);
+  PanelLayout layout(WeightFormat::Integers, widths);
   Value panel = code.add(range.firstPanel, code.udiv(column, kPanelColumns));
   Value first =
       code.at(code.global(weight),
