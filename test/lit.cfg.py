@@ -117,13 +117,15 @@ vnni_flags = v3_flags | {"avx_vnni"}
 v4_flags = v3_flags.union(
     {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 )
-bf16_flags = v4_flags | {"avx512_bf16", "avx512_vnni"}
+vnni512_flags = v4_flags | {"avx512_vnni"}
+bf16_flags = vnni512_flags | {"avx512_bf16"}
 amx_flags = bf16_flags | {"amx_tile", "amx_bf16", "amx_int8"}
 cpu_flags = read_cpu_flags()
 for level, flags in [
     ("x86-64-v3", v3_flags),
     ("avx-vnni", vnni_flags),
     ("x86-64-v4", v4_flags),
+    ("avx512-vnni", vnni512_flags),
     ("avx512-bf16", bf16_flags),
     ("amx", amx_flags),
 ]:

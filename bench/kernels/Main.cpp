@@ -29,7 +29,8 @@ static double peakBytes() {
 /// The best ISA level of this machine, of any types.
 static std::string bestLevel() {
   const char *best = "x86-64-v3";
-  for (const char *level : {"avx-vnni", "x86-64-v4", "avx512-bf16", "amx"})
+  for (const char *level :
+       {"avx-vnni", "x86-64-v4", "avx512-vnni", "avx512-bf16", "amx"})
     if (heddle::rankOfIsa(level) > heddle::rankOfIsa(best))
       best = level;
   return best;

@@ -35,10 +35,13 @@ static bool hasAvxVnni() {
          __builtin_cpu_supports("avxvnni");
 }
 
-static bool hasAvx512Bf16() {
+static bool hasAvx512Vnni() {
   return __builtin_cpu_supports("x86-64-v4") &&
-         __builtin_cpu_supports("avx512vnni") &&
-         __builtin_cpu_supports("avx512bf16");
+         __builtin_cpu_supports("avx512vnni");
+}
+
+static bool hasAvx512Bf16() {
+  return hasAvx512Vnni() && __builtin_cpu_supports("avx512bf16");
 }
 
 /// Tiles, of bytes and of bf16. Their 8 KB are part of what is saved for a
@@ -65,6 +68,8 @@ static constexpr IsaRow kRows[] = {
     {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false, /*hasBf16=*/false,
      /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
+    {"avx512-vnni", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasBf16=*/false,
+     /*hasTiles=*/false, hasAvx512Vnni},
     {"avx512-bf16", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasBf16=*/true,
      /*hasTiles=*/false, hasAvx512Bf16},
     {"amx", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasBf16=*/true,

@@ -48,7 +48,8 @@ std::vector<CodeChoice> test::andHopper(std::vector<CodeChoice> codes) {
 
 std::vector<CodeChoice> test::everyCodeOfInt8() {
   std::vector<CodeChoice> codes = everyCodeOfShortTypes();
-  codes.push_back({"avx-vnni", /*reference=*/false, ""});
+  for (const char *target : {"avx-vnni", "avx512-vnni"})
+    codes.push_back({target, /*reference=*/false, ""});
   return codes;
 }
 
@@ -98,7 +99,10 @@ std::vector<CodeChoice> test::everyCodeInAnyType() {
 }
 
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
-  std::string name = choice.target.substr(choice.target.rfind('-') + 1);
+  std::string name = choice.target == "avx512-vnni"
+                         ? choice.target
+                         : choice.target.substr(choice.target.rfind('-') + 1);
+  std::replace(name.begin(), name.end(), '-', '_');
   std::replace(name.begin(), name.end(), '+', '_');
   bool isHopper = choice.target.find(kEmulatedHopper) != std::string::npos;
   *stream << (choice.reference  ? "reference"

@@ -51,7 +51,7 @@ TEST(Target, AFileHasTheLevelsThatServeItsTypes) {
   EXPECT_EQ(names({/*int8=*/false, /*bf16=*/true}),
             "x86-64-v3 x86-64-v4 avx512-bf16 amx ");
   EXPECT_EQ(names({/*int8=*/true, /*bf16=*/false}),
-            "x86-64-v3 avx-vnni x86-64-v4 avx512-bf16 amx ");
+            "x86-64-v3 avx-vnni x86-64-v4 avx512-vnni avx512-bf16 amx ");
 }
 
 TEST(Target, ALevelIsATargetOfItsOwn) {
@@ -67,7 +67,7 @@ TEST(Target, SaysWhichAreSupported) {
   };
   EXPECT_EQ(message("x86-64-v5"), "unknown target 'x86-64-v5' (supported: "
                                   "native, portable, x86-64-v3, avx-vnni, "
-                                  "x86-64-v4, avx512-bf16, amx)");
+                                  "x86-64-v4, avx512-vnni, avx512-bf16, amx)");
 }
 
 TEST(Target, TilesAreEmulatedOnRequest) {

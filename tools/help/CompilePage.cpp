@@ -42,8 +42,8 @@ static std::vector<Flag> getFlags() {
        "compile on at most N threads (default: one for each core); the "
        "artifact is the same"},
       {"--target",
-       "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx|"
-       "cuda|sm_80|sm_90a",
+       "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-vnni|"
+       "avx512-bf16|amx|cuda|sm_80|sm_90a",
        kMachine,
        "generate code for these machines, comma-separated: portable (the "
        "default; every ISA level), native (this machine), a level, cuda "

@@ -35,8 +35,8 @@ from oracles import VARIANTS
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "random"))
 from check_seeds import Failure, command, write_safetensors  # noqa: E402
 
-# Each with flags of /proc/cpuinfo that machines of the level have. The level
-# that differs for bytes alone is left out.
+# Each with flags of /proc/cpuinfo that machines of the level have. Levels
+# that differ for bytes alone are left out.
 LEVELS = {
     "x86-64-v3": {"avx2", "fma"},
     "x86-64-v4": {"avx512vl"},

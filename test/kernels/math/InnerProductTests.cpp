@@ -225,8 +225,9 @@ TEST_P(InnerProductTest, ProductsOfOneSignAndTheLargestSize) {
 
 INSTANTIATE_TEST_SUITE_P(, InnerProductTest,
                          testing::Values("x86-64-v3", "avx-vnni", "x86-64-v4",
-                                         "avx512-bf16"),
+                                         "avx512-vnni", "avx512-bf16"),
                          [](const auto &info) {
                            std::string name = info.param;
-                           return name.substr(name.rfind('-') + 1);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
