@@ -52,8 +52,9 @@ class Module:
     def forms(self, function):
         if function == "encoder":
             return ["full"]
-        many = "chunk" if "linear_attention" in self.text else "extend"
-        return ["full", "step", many]
+        # Sums over the target go through it in order: they take no pieces.
+        sums = function == "decoder" and "linear_attention" in self.text
+        return ["full", "step", "chunk" if sums else "extend"]
 
     def has_caches(self, function):
         """Sums of keys are of constant size."""
