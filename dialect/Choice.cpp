@@ -24,7 +24,7 @@ static LogicalResult verifyRangedLogits(RangedLogitsOpInterface op) {
   if (failed(verifyWeight(op, input, weight, width(input), vocabulary)) ||
       failed(verifyFactors(op, {input, op.getInputScales(), op.getShiftAttr(),
                                 weight, op.getWeightScales(),
-                                /*mayWiden=*/true})))
+                                /*mayScale=*/true})))
     return failure();
   if (!isPacked(weight) && width(weight) != vocabulary)
     return op->emitOpError("expects a vocabulary of ")
@@ -32,9 +32,7 @@ static LogicalResult verifyRangedLogits(RangedLogitsOpInterface op) {
   if (op.getBias() &&
       failed(verifyVector(op, "bias", op.getBias(), vocabulary)))
     return failure();
-  if (op.getWeightScales() &&
-      failed(verifyVector(op, "the weight's scale", op.getWeightScales(),
-                          vocabulary)))
+  if (failed(verifyWeightScales(op, input, op.getWeightScales(), vocabulary)))
     return failure();
   // largest_logits_c2
   if (auto type = shapedType(op.getForbidden()); type.getRank() != 2)

@@ -95,12 +95,18 @@ struct Factors {
   mlir::Value input, inputScales;
   mlir::IntegerAttr shift;
   mlir::Value weight, weightScales;
-  /// Whether f32 may multiply integers, which are widened.
-  bool mayWiden = false;
+  /// Whether f32 may multiply integers with scales within a column.
+  bool mayScale = false;
 };
-/// One element type, or f32 and integers, and scales if the weight is i8; the
-/// shape of `weightScales` is the caller's to check.
+/// One element type, or f32 and integers, and scales if the weight is i8, but
+/// for panels that hold them; the shape of `weightScales` is the caller's to
+/// check.
 llvm::LogicalResult verifyFactors(mlir::Operation *op, const Factors &factors);
+
+/// Scales of the columns of a weight for results of width `out`: one each, or
+/// of x in f32 one for each kScaledInputs of its elements; none are fine, too.
+llvm::LogicalResult verifyWeightScales(mlir::Operation *op, mlir::Value input,
+                                       mlir::Value scales, int64_t out);
 
 } // namespace heddle
 

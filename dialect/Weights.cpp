@@ -98,9 +98,8 @@ LogicalResult ParameterOp::verify() {
   } else if (getDepth()) {
     return emitOpError("is not packed and expects no depth");
   }
-  if (getWidened() &&
-      (!getPacked() || !getTensorType().getElementType().isInteger(8)))
-    return emitOpError("is widened and expects panels of i8, found ")
+  if (getDerivation() == Derivation::WithScales && !getPacked())
+    return emitOpError("has scales and expects panels, found ")
            << getTensorType();
   // parameter_c8
   if (isStoredAsIntegers() && getSource() &&
@@ -219,12 +218,34 @@ static RankedTensorType typeOfThree(Derivation derivation,
              : nullptr;
 }
 
+/// Scales of each column of a weight [in, out].
+static int64_t blocksOf(RankedTensorType weight) {
+  return llvm::divideCeil(weight.getDimSize(0), kScaledInputs);
+}
+
+/// Integers with their scales.
+static RankedTensorType typeOfScaled(ArrayRef<ParameterOp> parts,
+                                     ArrayRef<double> numbers) {
+  if (parts.size() != 2 || !numbers.empty())
+    return nullptr;
+  RankedTensorType integers = ParameterOp(parts[0]).getTensorType(),
+                   scales = ParameterOp(parts[1]).getTensorType();
+  if (integers.getRank() != 2 || !integers.getElementType().isInteger(8) ||
+      scales.getShape() !=
+          ArrayRef<int64_t>{blocksOf(integers), integers.getDimSize(1)} ||
+      !scales.getElementType().isF32())
+    return nullptr;
+  return integers;
+}
+
 RankedTensorType ParameterOp::derivedType(Derivation derivation,
                                           ArrayRef<ParameterOp> parts,
                                           int64_t length,
                                           ArrayRef<double> numbers) {
   if (derivation == Derivation::RowNorms || derivation == Derivation::Product)
     return typeOfThree(derivation, parts, numbers);
+  if (derivation == Derivation::WithScales)
+    return typeOfScaled(parts, numbers);
   bool isBias = derivation == Derivation::ColumnShiftedBias ||
                 derivation == Derivation::RowShiftedBias;
   if (parts.size() != (isBias ? 2 : 1) ||
@@ -244,12 +265,14 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   };
   switch (derivation) {
   case Derivation::Columns:
+  case Derivation::WithScales:
   case Derivation::RotaryFrequencies:
   case Derivation::RowNorms:
   case Derivation::Product:
     return nullptr;
   case Derivation::ColumnIntegers:
   case Derivation::RowIntegers:
+  case Derivation::BlockIntegers:
     return type.clone(builder.getI8Type());
   case Derivation::Rounded:
     return type.clone(builder.getBF16Type());
@@ -259,8 +282,11 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
     return vectorOf(type.getDimSize(1));
   case Derivation::RowScales:
     return vectorOf(type.getDimSize(0));
+  case Derivation::BlockScales:
+    return type.clone({blocksOf(type), type.getDimSize(1)});
   case Derivation::AsColumnI8:
   case Derivation::AsRowI8:
+  case Derivation::AsBlockI8:
   case Derivation::AsBF16:
   case Derivation::AsF16:
   case Derivation::Rotated:

@@ -58,7 +58,11 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"RotaryFrequencies", 19, "rotary_frequencies">,
     I32EnumAttrCase<"RowNorms", 20, "row_norms">,
     I32EnumAttrCase<"Product", 21, "product">,
-    I32EnumAttrCase<"LogBuckets", 22, "log_buckets">
+    I32EnumAttrCase<"LogBuckets", 22, "log_buckets">,
+    I32EnumAttrCase<"BlockIntegers", 23, "block_integers">,
+    I32EnumAttrCase<"BlockScales", 24, "block_scales">,
+    I32EnumAttrCase<"AsBlockI8", 25, "as_block_i8">,
+    I32EnumAttrCase<"WithScales", 26, "with_scales">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -84,9 +88,13 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
     | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
+    | `block_integers of [w]` | i8, as w | clip(rint(w / s_gn), -127, 127), s the block scales, g = k / 32 |
+    | `block_scales of [w]` | f32 [rows / 32, columns] | max \|w[32 g to 32 g + 31, n]\| / 127, rounded up to bf16; of zeros 1 |
+    | `with_scales of [q, s]` | i8, as q, packed | block_integers and block_scales of one weight |
     | `rotated of [w]` | f32, as w | R^T w / b, R and b of vectors of as many elements as w has rows: see `quantize` |
     | `rounded`, `rounded_to_f16 of [w]` | bf16, f16, as w | w as `round` has it |
     | `as_column_i8`, `as_row_i8 of [w]` | f32, as w | column_integers * column_scales, or of rows |
+    | `as_block_i8 of [w]` | f32, as w | block_integers * block_scales |
     | `as_bf16`, `as_f16 of [w]` | f32, as w | the numbers that `rounded`, `rounded_to_f16` make |
     | `one of [w]` | f32 [1] | 1, that `scaled by 0.0` switches off: see `fake_quantize` |
     | `multiplier`, `input_multiplier of [q]` | f32 [1] | m; a |
@@ -136,8 +144,7 @@ def ParameterOp : Transformer_Op<"parameter",
     columns, filled up with zeros, and a panel has its columns side by side for
     one input after the other: [panels, in, 32]. PanelLayout.h says how elements
     shorter than f32 stand; `depth` is `in` if panels have room for more of
-    them. Integers that are `widened` stand as those that f32 multiplies. A kernel
-    reads a panel from its beginning to its end.
+    them. A kernel reads a panel from its beginning to its end.
 
     ```mlir
     transformer.parameter @encoder_l1_ffn_W1 : tensor<256x1536xf32>
@@ -160,7 +167,7 @@ def ParameterOp : Transformer_Op<"parameter",
       0. Of `log_buckets` n is 0, or at least 2 and most > n / 2 + 1.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
-      least one column, and of its depth. One that is `widened` is packed, of i8.
+      least one column, and of its depth. Integers `with_scales` are packed.
     - (C8) the source of a parameter of type i8 is `intgemm8`; one of type bf16
       or f16 has a derivation.
   }];
@@ -173,13 +180,13 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
                        OptionalAttr<DenseI64ArrayAttr>:$packed,
-                       UnitAttr:$widened, OptionalAttr<I64Attr>:$depth,
+                       OptionalAttr<I64Attr>:$depth,
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
         `` custom<Derivation>($derivation, $numbers, $parts) (`zeros` $zeros^)?
         (`scaled` `by` $factor^)? (`packed` $packed^)?
-        (`widened` $widened^)? (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
+        (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
   }];
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$symbol,
@@ -193,7 +200,6 @@ def ParameterOp : Transformer_Op<"parameter",
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
             /*factor=*/::mlir::FloatAttr(),
             /*packed=*/::mlir::DenseI64ArrayAttr(),
-            /*widened=*/::mlir::UnitAttr(),
             /*depth=*/::mlir::IntegerAttr(),
             /*placed=*/::mlir::IntegerAttr());
     }]>
@@ -214,7 +220,7 @@ def ParameterOp : Transformer_Op<"parameter",
     /// How it stands in panels if it is packed.
     ::heddle::WeightFormat getWeightFormat() {
       return ::heddle::weightFormatOf(getTensorType().getElementType(),
-                                      getWidened());
+                                      getDerivation() == Derivation::WithScales);
     }
     /// The type of what `derivation` makes of `parts`;
     /// null if they are not what it needs. `length` is that of product

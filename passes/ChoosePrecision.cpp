@@ -124,8 +124,8 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
     return {precision, round(weight, precision)};
   bool byColumns = outputs == Outputs::Columns;
   if (precision == Precision::Int8Weights)
-    return {precision, parameters->derive(Derivation::ColumnIntegers, weight),
-            parameters->derive(Derivation::ColumnScales, weight), bias};
+    return {precision, parameters->derive(Derivation::BlockIntegers, weight),
+            parameters->derive(Derivation::BlockScales, weight), bias};
   if (!isStoredQuantised(weight)) {
     bool isRotated = rotated && byColumns;
     if (isRotated)
@@ -203,8 +203,8 @@ void ChoosePrecision::report(Operation *op, ShortWeight weight) {
                        nameOf(op) + " multiplies " + nameOfShortFloat(type));
   if (weight.precision == Precision::Int8Weights)
     return reportFused(kPass, op,
-                       nameOf(op) + " multiplies f32 by int8, each output "
-                                    "with a scale of its own");
+                       nameOf(op) + " multiplies f32 by int8, each 32 inputs "
+                                    "of an output with a scale of their own");
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
                         : "each vector and each output with a scale of its own";

@@ -97,7 +97,10 @@ void FakeQuantize::visit(LinearOp op) {
   if (precision != Precision::Int8Weights)
     op.getInputMutable().assign(fakeInput(op, weight, precision));
   op.getWeightMutable().assign(MadeParameters::read(
-      builder, fakeWeight(weight, precision, Derivation::AsColumnI8)));
+      builder, fakeWeight(weight, precision,
+                          precision == Precision::Int8Weights
+                              ? Derivation::AsBlockI8
+                              : Derivation::AsColumnI8)));
 }
 
 void FakeQuantize::visit(EmbeddingOp op) {

@@ -2,7 +2,8 @@
 //
 // Only the declaration changes: bytes are packed when the artifact is written,
 // one tensor at a time. Panels are the same for every ISA level, so that the
-// levels of an artifact share its weights.
+// levels of an artifact share its weights. Scales within a column move into the
+// panels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,40 +24,70 @@ using namespace heddle;
 
 namespace {
 struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
-  /// A parameter, the parts that its panels are cut from, and how they stand.
-  using Key = std::tuple<Operation *, std::vector<int64_t>, WeightFormat>;
+  /// A parameter and the parts that its panels are cut from.
+  using Key = std::pair<Operation *, std::vector<int64_t>>;
 
-  ParameterOp packedParameter(ParameterOp parameter, ArrayRef<int64_t> parts,
-                              WeightFormat format, SymbolTable &symbols) {
-    ParameterOp &packed = packedParameters[{parameter, parts.vec(), format}];
+  /// `scales` are those within columns, null if it has none.
+  ParameterOp packedParameter(ParameterOp parameter, ParameterOp scales,
+                              ArrayRef<int64_t> parts, SymbolTable &symbols) {
+    ParameterOp &packed = packedParameters[{parameter, parts.vec()}];
     if (packed)
       return packed;
-    OpBuilder builder(parameter);
-    builder.setInsertionPointAfter(parameter);
+    ParameterOp last =
+        scales && parameter->isBeforeInBlock(scales) ? scales : parameter;
+    OpBuilder builder(last);
+    builder.setInsertionPointAfter(last);
     packed = cast<ParameterOp>(builder.clone(*parameter));
+    if (scales) {
+      packed.setDerivation(Derivation::WithScales);
+      packed.setPartsAttr(builder.getArrayAttr(
+          {FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
+           FlatSymbolRefAttr::get(scales.getSymNameAttr())}));
+    }
     packed.setSymName((parameter.getSymName() + kPackedSuffix).str());
     symbols.insert(packed);
     RankedTensorType type = parameter.getTensorType();
-    PanelLayout layout(format, parts);
-    packed.setType(type.clone(layout.shape(type.getDimSize(0))));
+    PanelLayout layout(packed.getWeightFormat(), parts);
+    int64_t depth = type.getDimSize(0);
+    SmallVector<int64_t> shape = layout.shape(depth);
+    packed.setType(type.clone(shape));
     packed.setPacked(parts);
-    packed.setWidened(format == WeightFormat::WidenedIntegers);
-    if (int64_t depth = type.getDimSize(0); depth % layout.group() != 0)
+    if (layout.depthOf(shape) != depth)
       packed.setDepth(depth);
     return packed;
   }
 
-  /// Makes `operand`, a weight that x multiplies, read panels. A weight that is
-  /// no parameter stays as it is.
-  void pack(OpOperand &operand, Value x, ArrayRef<int64_t> parts,
-            SymbolTable &symbols) {
+  static WeightOp readOf(OperandRange operand) {
+    return operand.empty() ? WeightOp()
+                           : operand.front().getDefiningOp<WeightOp>();
+  }
+
+  /// Makes `operand`, a weight that x multiplies, read panels, which hold
+  /// scales within columns. A weight that is no parameter stays as it is.
+  void packScaled(OpOperand &operand, Value x, MutableOperandRange scales,
+                  ArrayRef<int64_t> parts, SymbolTable &symbols) {
+    if (weightFormatOf(x, operand.get()) != WeightFormat::ScaledIntegers)
+      return pack(operand, parts, symbols);
+    WeightOp read = readOf(OperandRange(scales));
+    if (!read || !operand.get().getDefiningOp<WeightOp>())
+      return;
+    pack(operand, parts, symbols,
+         symbols.lookup<ParameterOp>(read.getParameter()));
+    scales.clear();
+    if (read->use_empty())
+      read->erase();
+  }
+
+  /// Makes `operand`, the weight of a linear, read panels.
+  void pack(OpOperand &operand, ArrayRef<int64_t> parts, SymbolTable &symbols,
+            ParameterOp scales = {}) {
     auto weight = operand.get().getDefiningOp<WeightOp>();
     auto type = weight ? dyn_cast<MemRefType>(weight.getType()) : nullptr;
     if (!type || isPacked(operand.get()))
       return;
     ParameterOp packed =
         packedParameter(symbols.lookup<ParameterOp>(weight.getParameter()),
-                        parts, weightFormatOf(x, operand.get()), symbols);
+                        scales, parts, symbols);
     OpBuilder builder(weight);
     operand.set(
         WeightOp::create(builder, weight.getLoc(),
@@ -75,12 +106,14 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](LinearOp linear) {
-            pack(linear.getWeightMutable(), linear.getInput(),
-                 linear.getWidths(), symbols);
+            packScaled(linear.getWeightMutable(), linear.getInput(),
+                       linear.getWeightScalesMutable(), linear.getWidths(),
+                       symbols);
           })
-          .Case([&](RangedLogitsOpInterface logits) {
-            pack(logits.getWeightMutable(), logits.getInput(),
-                 logits.getVocabulary(), symbols);
+          .Case<LargestLogitsOp, BestLogitsOp>([&](auto logits) {
+            packScaled(logits.getWeightMutable(), logits.getInput(),
+                       logits.getWeightScalesMutable(), logits.getVocabulary(),
+                       symbols);
           })
           .Case([&](FfnOp ffn) {
             // An ffn reads either two packed weights or none.
@@ -90,8 +123,8 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
             int64_t hidden = ffn.getHiddenWidth();
             int64_t out =
                 cast<ShapedType>(ffn.getWeight2().getType()).getShape().back();
-            pack(ffn.getWeight1Mutable(), ffn.getInput(), hidden, symbols);
-            pack(ffn.getWeight2Mutable(), ffn.getInput(), out, symbols);
+            pack(ffn.getWeight1Mutable(), hidden, symbols);
+            pack(ffn.getWeight2Mutable(), out, symbols);
           });
     });
   }

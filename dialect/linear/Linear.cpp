@@ -233,9 +233,8 @@ LogicalResult LinearOp::verify() {
   // linear_c7
   if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
                                    getWeight(), getWeightScales(),
-                                   /*mayWiden=*/true})) ||
-      (getWeightScales() && failed(verifyVector(*this, "the weight's scale",
-                                                getWeightScales(), out))))
+                                   /*mayScale=*/true})) ||
+      failed(verifyWeightScales(*this, getInput(), getWeightScales(), out)))
     return failure();
   // linear_c8
   if (bool(getNorm()) + bool(getMultiplier()) + bool(getRounds()) > 1)

@@ -16,9 +16,9 @@
 using namespace mlir;
 using namespace heddle;
 
-WeightFormat heddle::weightFormatOf(Type weight, bool isWidened) {
+WeightFormat heddle::weightFormatOf(Type weight, bool isScaled) {
   if (weight.isInteger(8))
-    return isWidened ? WeightFormat::WidenedIntegers : WeightFormat::Integers;
+    return isScaled ? WeightFormat::ScaledIntegers : WeightFormat::Integers;
   return weight.isF32() ? WeightFormat::F32 : WeightFormat::ShortFloats;
 }
 
@@ -31,20 +31,21 @@ namespace {
 /// A row of the table in the header.
 struct FormatRow {
   int64_t elementBytes, group;
-  bool hasStarts;
+  bool hasStarts = false;
+  int64_t scaleRows = 0;
 };
 } // namespace
 
 static FormatRow rowOf(WeightFormat format) {
   switch (format) {
   case WeightFormat::F32:
-    return {4, 1, false};
+    return {4, 1};
   case WeightFormat::ShortFloats:
-    return {2, 2, false};
+    return {2, 2};
   case WeightFormat::Integers:
-    return {1, 4, true};
-  case WeightFormat::WidenedIntegers:
-    return {1, 1, false};
+    return {1, 4, /*hasStarts=*/true};
+  case WeightFormat::ScaledIntegers:
+    return {1, 1, /*hasStarts=*/false, /*scaleRows=*/2};
   }
   llvm_unreachable("no format");
 }
@@ -54,11 +55,14 @@ PanelLayout::PanelLayout(WeightFormat format, ArrayRef<int64_t> parts) {
   elementBytes = row.elementBytes;
   inputs = row.group;
   hasStarts = row.hasStarts;
+  scaleRows = row.scaleRows;
   for (int64_t columns : parts)
     panelCount += llvm::divideCeil(columns, kPanelColumns);
 }
 
 int64_t PanelLayout::rows(int64_t depth) const {
+  if (hasScales())
+    return llvm::divideCeil(depth, kScaledInputs) * rowsOfScale();
   return firstRow() + llvm::divideCeil(depth, group());
 }
 
@@ -70,12 +74,12 @@ SmallVector<int64_t> PanelLayout::shape(int64_t depth) const {
 }
 
 std::string PanelLayout::describe() const {
-  std::string rows = "in", last;
+  std::string rows = hasScales() ? "34 in / 32" : "in", last;
   if (group() > 1) {
     rows += " / " + std::to_string(group());
     last = ", " + std::to_string(group());
   }
-  if (firstRow() > 0)
+  if (hasStarts)
     rows += " + " + std::to_string(firstRow());
   return "[" + std::to_string(panels()) + ", " + rows + ", " +
          std::to_string(kPanelColumns) + last + "]";
@@ -84,7 +88,8 @@ std::string PanelLayout::describe() const {
 std::optional<int64_t> PanelLayout::depthOf(ArrayRef<int64_t> found) const {
   if (found.size() < 3 || found[1] < firstRow())
     return std::nullopt;
-  int64_t depth = (found[1] - firstRow()) * group();
+  int64_t depth = hasScales() ? found[1] / rowsOfScale() * kScaledInputs
+                              : (found[1] - firstRow()) * group();
   if (ArrayRef<int64_t>(shape(depth)) != found)
     return std::nullopt;
   return depth;

@@ -8,6 +8,7 @@
 #include "dialect/LayerChecks.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -15,19 +16,22 @@ using namespace heddle;
 LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
   auto input = shapedType(factors.input), weight = shapedType(factors.weight);
   bool isOfIntegers = input.getElementType().isInteger(8);
-  bool widens = weightFormatOf(factors.input, factors.weight) ==
-                WeightFormat::WidenedIntegers;
-  if (widens ? !factors.mayWiden
-             : input.getElementType() != weight.getElementType())
+  bool isScaled = weightFormatOf(factors.input, factors.weight) ==
+                  WeightFormat::ScaledIntegers;
+  if (isScaled ? !factors.mayScale
+               : input.getElementType() != weight.getElementType())
     return op->emitOpError("multiplies ")
            << input << " by " << weight << ", expected one element type";
+  bool hasOwnScales = isScaled && isPacked(factors.weight);
+  bool needsScales = isOfIntegers || (isScaled && !hasOwnScales);
   if (!isOfIntegers && (factors.inputScales || factors.shift ||
-                        (factors.weightScales && !widens)))
+                        (factors.weightScales && !needsScales)))
     return op->emitOpError("multiplies ")
            << input.getElementType()
-           << (widens ? " and expects scales of its weight alone"
-                      : " and expects no scales or shift");
-  if ((isOfIntegers || widens) && !factors.weightScales)
+           << (hasOwnScales ? " by panels with scales and expects no others"
+               : isScaled   ? " and expects scales of its weight alone"
+                            : " and expects no scales or shift");
+  if (needsScales && !factors.weightScales)
     return op->emitOpError("multiplies integers and expects scales of its "
                            "weight");
   if (IntegerAttr shift = factors.shift;
@@ -41,6 +45,21 @@ LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
   return op->emitOpError("expects scales of its input's leading dimensions, "
                          "found ")
          << factors.inputScales.getType() << " for " << input;
+}
+
+LogicalResult heddle::verifyWeightScales(Operation *op, Value input,
+                                         Value scales, int64_t out) {
+  if (!scales)
+    return success();
+  auto type = shapedType(input);
+  if (!type.getElementType().isF32())
+    return verifyVector(op, "the weight's scale", scales, out);
+  int64_t blocks = llvm::divideCeil(type.getShape().back(), kScaledInputs);
+  if (shapedType(scales).getShape() == ArrayRef<int64_t>{blocks, out})
+    return success();
+  return op->emitOpError("expects scales [")
+         << blocks << ", " << out << "] of its weight, found "
+         << scales.getType();
 }
 
 //===----------------------------------------------------------------------===//

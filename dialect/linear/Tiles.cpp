@@ -64,9 +64,9 @@ static bool arePanelsOf(Value input, Value weight) {
          type.getShape() == ArrayRef<int64_t>(layout.shape(width(input)));
 }
 
-/// Whether x and W have one element type, or integers are widened.
+/// Whether x and W have one element type, or W is integers with scales.
 static bool areFactors(Value input, Value weight) {
-  return weightFormatOf(input, weight) == WeightFormat::WidenedIntegers ||
+  return weightFormatOf(input, weight) == WeightFormat::ScaledIntegers ||
          shapedType(input).getElementType() ==
              shapedType(weight).getElementType();
 }
@@ -80,14 +80,13 @@ template <typename Op> static LogicalResult verifyNext(Op op) {
   return success();
 }
 
-/// The scales of sums, which are of integers or, if those of W were widened, of
-/// floats, and the type of what they become.
+/// The scales of sums of integers, and the type of what they become.
 template <typename Op>
 static LogicalResult verifyScales(Op op, bool isOfIntegers) {
-  if ((isOfIntegers && !op.getWeightScales()) ||
+  if (isOfIntegers != bool(op.getWeightScales()) ||
       (op.getInputScales() && !isOfIntegers))
     return op.emitOpError(
-        "expects scales of W for integers and no scales of x otherwise");
+        "expects scales of W for integers and no scales otherwise");
   if (op.getWeightScales() &&
       width(op.getWeightScales()) != width(op.getDestination()))
     return op.emitOpError("expects a scale for each of ")
@@ -132,9 +131,6 @@ LogicalResult LinearTileOp::verify() {
   // linear.tile_c3
   if (failed(verifyNext(*this)))
     return failure();
-  if (shapedType(getWeight()).getElementType().isInteger(8) !=
-      bool(getWeightScales()))
-    return emitOpError("expects scales of W exactly if that is i8");
   return verifyScales(*this,
                       shapedType(getInput()).getElementType().isInteger(8));
 }

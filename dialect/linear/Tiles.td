@@ -34,8 +34,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     for every eight groups of inputs that it multiplies. With `ahead` it asks for
     its own, some groups of inputs before it takes them: nobody else would have.
 
-    Of i8, x W, its scales and `quantize` are those of `linear`, and so are the
-    scales of an i8 W that f32 multiplies; a scale of x stands for each row. Of short floats sums take a pair of inputs after the other,
+    Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
+    stands for each row. Panels of i8 that f32 multiplies hold their scales. Of short floats sums take a pair of inputs after the other,
     the odd one of a pair first; a y of such is rounded.
 
     ```mlir

@@ -2,9 +2,9 @@
 //
 // The weight is read row by row, as it stands in memory, and each element goes
 // where PanelLayout places it. The panel starts as zeros: they remain behind
-// the last column and in the last group of inputs. A panel of integers that
-// multiply integers begins with -128 times the sum of each column, computed
-// here once instead of in every kernel.
+// the last column and in the last group of inputs. A panel of Integers begins
+// with -128 times the sum of each column, computed here once instead of in
+// every kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,20 @@ static void writeStarts(const WeightMatrix<int8_t> &weight, int64_t first,
   }
 }
 
+/// The scales of each block of inputs, in front of it.
+static void writeScales(const WeightMatrix<int8_t> &weight, int64_t first,
+                        int64_t count, const PanelLayout &layout, char *panel) {
+  for (int64_t k = 0; k < weight.depth; k += kScaledInputs) {
+    const float *row =
+        &weight.scales[k / kScaledInputs * weight.columns + first];
+    char *to = panel + k / kScaledInputs * layout.rowsOfScale() * kPanelColumns;
+    for (int64_t c = 0; c < count; ++c) {
+      uint16_t bits = bit_cast<uint32_t>(row[c]) >> 16;
+      std::memcpy(to + c * sizeof(bits), &bits, sizeof(bits));
+    }
+  }
+}
+
 template <typename Element>
 SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
                                WeightFormat format, int64_t first,
@@ -41,9 +55,12 @@ SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
     for (int64_t c = 0; c < count; ++c)
       to[c * layout.group()] = row[c];
   }
-  if constexpr (std::is_same_v<Element, int8_t>)
-    if (layout.firstRow() > 0)
+  if constexpr (std::is_same_v<Element, int8_t>) {
+    if (layout.hasScales())
+      writeScales(weight, first, count, layout, panel.data());
+    else
       writeStarts(weight, first, count, panel.data());
+  }
   return panel;
 }
 

@@ -13,6 +13,9 @@ namespace heddle {
 template <typename Element> struct WeightMatrix {
   llvm::ArrayRef<Element> values;
   int64_t depth, columns;
+  /// Of ScaledIntegers: a value of bf16 for each kScaledInputs elements of a
+  /// column, [depth / kScaledInputs, columns].
+  llvm::ArrayRef<float> scales = {};
 };
 
 /// The panel of the columns [first, first + count) of W, count <= 32, as

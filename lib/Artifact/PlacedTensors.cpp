@@ -95,6 +95,13 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
         packed.vec(),
         parameter.getWeightFormat(),
         placedElement(parameter.getTensorType().getElementType())});
+    if (placed.format == WeightFormat::ScaledIntegers) {
+      Expected<StoredTensor> scales =
+          weights.open(parameter.getPartOps().back());
+      if (!scales)
+        return scales.takeError();
+      placed.scales = *scales;
+    }
     collectSources(parameter, placed.sources);
   }
   llvm::sort(tensors, [](const PlacedTensor &a, const PlacedTensor &b) {
@@ -211,11 +218,16 @@ static uint64_t writePanels(const PlacedTensor &placed, ChunkHasher &hasher) {
   std::vector<float> matrix(rows * columns);
   placed.tensor.decodeRows(0, rows, matrix);
   std::vector<Element> elements = toElements<Element>(matrix);
+  std::vector<float> scales;
+  if (placed.scales) {
+    scales.resize(placed.scales->getRows() * columns);
+    placed.scales->decodeRows(0, placed.scales->getRows(), scales);
+  }
   int64_t first = 0;
   for (int64_t part : placed.packed) {
     for (int64_t column = 0; column < part; column += kPanelColumns)
-      hasher.write(packPanel<Element>({elements, rows, columns}, placed.format,
-                                      first + column,
+      hasher.write(packPanel<Element>({elements, rows, columns, scales},
+                                      placed.format, first + column,
                                       std::min(kPanelColumns, part - column)));
     first += part;
   }

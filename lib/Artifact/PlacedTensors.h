@@ -29,6 +29,8 @@ struct PlacedTensor {
   std::vector<int64_t> packed;
   WeightFormat format;
   PlacedElement element;
+  /// Of ScaledIntegers, which `tensor` has without: [rows / 32, columns].
+  std::optional<StoredTensor> scales = std::nullopt;
 };
 
 /// The placed parameters of a module, in the order of their places, which are

@@ -40,17 +40,30 @@ static std::vector<float> valuesOf(const StoredTensor &tensor) {
   return values;
 }
 
-/// max |x| / 127 along the other axis, of zeros 1; what is no number stays.
+/// The least bf16 that is not below a positive number.
+static float roundUpToBf16(float value) {
+  constexpr uint32_t lower = 0xffff;
+  uint32_t bits = bit_cast<uint32_t>(value);
+  return std::isfinite(value) ? bit_cast<float>((bits + lower) & ~lower)
+                              : value;
+}
+
+/// max |x| / 127 of what shares a scale, of zeros 1; what is no number stays.
+/// Those of blocks are bf16.
 static std::vector<float> scalesOf(const StoredTensor &tensor, Axis axis) {
-  bool byColumns = axis == Axis::Columns;
-  std::vector<float> scales(byColumns ? tensor.getColumns() : tensor.getRows());
+  uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
+  std::vector<float> scales(
+      StoredTensor::scaleOf(axis, rows - 1, columns - 1, columns) + 1);
   forEachElement(tensor, [&](uint64_t row, uint64_t column, float value) {
-    float &most = scales[byColumns ? column : row];
+    float &most = scales[StoredTensor::scaleOf(axis, row, column, columns)];
     if (!(std::abs(value) <= most) && !std::isnan(most))
       most = std::abs(value);
   });
-  for (float &scale : scales)
+  for (float &scale : scales) {
     scale = scale == 0.0f ? 1.0f : scale / QuantizeOp::kMost;
+    if (axis == Axis::Blocks)
+      scale = roundUpToBf16(scale);
+  }
   return scales;
 }
 
@@ -226,10 +239,16 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return quantize(matrix, Axis::Columns);
   case Derivation::RowIntegers:
     return quantize(matrix, Axis::Rows);
+  case Derivation::BlockIntegers:
+    return quantize(matrix, Axis::Blocks);
+  case Derivation::WithScales:
+    return parts.front();
   case Derivation::AsColumnI8:
     return fakeQuantize(matrix, Axis::Columns);
   case Derivation::AsRowI8:
     return fakeQuantize(matrix, Axis::Rows);
+  case Derivation::AsBlockI8:
+    return fakeQuantize(matrix, Axis::Blocks);
   case Derivation::AsBF16:
   case Derivation::Rounded:
     return matrix.rounded(StoredTensor::Rounding::BF16);
@@ -240,6 +259,10 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
   case Derivation::RowScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Rows));
+  case Derivation::BlockScales:
+    return StoredTensor::fromValues(
+        scalesOf(matrix, Axis::Blocks),
+        llvm::divideCeil(matrix.getRows(), uint64_t(kScaledInputs)));
   case Derivation::Rotated:
     return matrix.rotated();
   case Derivation::RelativeBuckets:

@@ -121,6 +121,19 @@ StoredTensor StoredTensor::fromValues(std::vector<float> values,
   return tensor;
 }
 
+uint64_t StoredTensor::scaleOf(Axis axis, uint64_t row, uint64_t column,
+                               uint64_t columns) {
+  switch (axis) {
+  case Axis::Columns:
+    return column;
+  case Axis::Rows:
+    return row;
+  case Axis::Blocks:
+    return row / kScaledInputs * columns + column;
+  }
+  llvm_unreachable("all axes are covered");
+}
+
 StoredTensor StoredTensor::quantizedBy(std::vector<float> scales,
                                        Axis axis) const {
   StoredTensor tensor = concatenate({*this});
@@ -203,7 +216,7 @@ void StoredTensor::quantize(uint64_t first, uint64_t count, float *values,
   for (uint64_t r = 0; r < count; ++r)
     for (uint64_t c = 0; c < columns; ++c) {
       float &value = values[r * stride + c];
-      float scale = (*computed)[axis == Axis::Columns ? c : first + r];
+      float scale = (*computed)[scaleOf(axis, first + r, c, columns)];
       float scaled = value / scale;
       value = std::isnan(scaled)
                   ? 0.0f

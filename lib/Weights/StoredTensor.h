@@ -42,8 +42,12 @@ public:
   StoredTensor scaledBy(float factor) const;
 
   /// clip(rint(x / s), -127, 127) with the scale of its column or row, which
-  /// are as many as there are of these; of what is no number 0.
-  enum class Axis { Columns, Rows };
+  /// are as many as there are of these, or of a block of kScaledInputs rows of
+  /// its column, [blocks, columns]; of what is no number 0.
+  enum class Axis { Columns, Rows, Blocks };
+  /// Which scale an element has.
+  static uint64_t scaleOf(Axis axis, uint64_t row, uint64_t column,
+                          uint64_t columns);
   StoredTensor quantizedBy(std::vector<float> scales, Axis axis) const;
   /// The same times the scale: what these integers are worth, as f32.
   StoredTensor fakeQuantizedBy(std::vector<float> scales, Axis axis) const;

@@ -125,8 +125,8 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     if (factorType(first) != factorType(second))
       return decline("they multiply different types");
     if (weightFormatOf(second.getInput(), second.getWeight()) ==
-        WeightFormat::WidenedIntegers)
-      return decline("an ffn does not widen integers");
+        WeightFormat::ScaledIntegers)
+      return decline("an ffn has no scales within a column");
     if (first.getShift() != second.getShift())
       return decline("they shift their vectors differently");
     if (!second.getResultElementType().isF32())

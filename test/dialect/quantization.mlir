@@ -16,6 +16,12 @@ transformer.parameter @wi : tensor<8x4xi8> column_integers of [@w]
 transformer.parameter @ws : tensor<4xf32> column_scales of [@w] scaled by 0.5
 // CHECK: @ri : tensor<8x4xi8> row_integers of [@w]
 transformer.parameter @ri : tensor<8x4xi8> row_integers of [@w]
+// CHECK: @bi : tensor<8x4xi8> block_integers of [@w]
+transformer.parameter @bi : tensor<8x4xi8> block_integers of [@w]
+// CHECK: @bs : tensor<1x4xf32> block_scales of [@w]
+transformer.parameter @bs : tensor<1x4xf32> block_scales of [@w]
+// CHECK: @bw : tensor<1x34x32xi8> with_scales of [@bi, @bs] packed [4] depth 8
+transformer.parameter @bw : tensor<1x34x32xi8> with_scales of [@bi, @bs] packed [4] depth 8
 // CHECK: @rs : tensor<8xf32> row_scales of [@w]
 transformer.parameter @rs : tensor<8xf32> row_scales of [@w]
 // CHECK: @wh : tensor<8x4xf32> rotated of [@w]

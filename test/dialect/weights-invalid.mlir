@@ -331,3 +331,25 @@ transformer.parameter @w : tensor<6x4xf32>
 transformer.parameter @b : tensor<4xf32>
 // expected-error @below {{has numbers, which 'product' does not take}}
 transformer.parameter @parameter_c4_product_numbers : tensor<8x4xf32> product(2) of [@x, @w, @b]
+
+// -----
+
+transformer.parameter @w : tensor<40x4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<1x4xf32>' cannot be the block_scales of its parts}}
+transformer.parameter @parameter_c5_block_scales : tensor<1x4xf32> block_scales of [@w]
+
+// -----
+
+transformer.parameter @w : tensor<40x4xf32>
+transformer.parameter @q : tensor<40x4xi8> block_integers of [@w]
+transformer.parameter @s : tensor<4xf32> column_scales of [@w]
+// expected-error @below {{'transformer.parameter' op of type 'tensor<40x4xi8>' cannot be the with_scales of its parts}}
+transformer.parameter @parameter_c5_with_scales : tensor<1x68x32xi8> with_scales of [@q, @s] packed [4] depth 40
+
+// -----
+
+transformer.parameter @w : tensor<40x4xf32>
+transformer.parameter @q : tensor<40x4xi8> block_integers of [@w]
+transformer.parameter @s : tensor<2x4xf32> block_scales of [@w]
+// expected-error @below {{'transformer.parameter' op has scales and expects panels, found 'tensor<40x4xi8>'}}
+transformer.parameter @parameter_c7_with_scales : tensor<40x4xi8> with_scales of [@q, @s]

@@ -21,9 +21,10 @@ TEST(Panels, ShapeFollowsFromTheFormat) {
             3 * 11 * 128);
   EXPECT_EQ(PanelLayout(WeightFormat::Integers, {33, 8}).describe(),
             "[3, in / 4 + 1, 32, 4]");
-  PanelLayout widened(WeightFormat::WidenedIntegers, {33, 8});
-  EXPECT_EQ(widened.shape(37), (Shape{3, 37, 32}));
-  EXPECT_EQ(widened.byteSize(37), 3 * 37 * 32);
+  PanelLayout scaled(WeightFormat::ScaledIntegers, {33, 8});
+  EXPECT_EQ(scaled.shape(37), (Shape{3, 2 * 34, 32}));
+  EXPECT_EQ(scaled.byteSize(37), 3 * 2 * 34 * 32);
+  EXPECT_EQ(scaled.describe(), "[3, 34 in / 32, 32]");
 }
 
 TEST(Panels, DepthIsAWholeNumberOfGroups) {
@@ -77,8 +78,30 @@ TEST(Panels, GroupsOfF16) {
   checkPanel<_Float16>(WeightFormat::ShortFloats, 2, 0);
 }
 TEST(Panels, GroupsOfI8) { checkPanel<int8_t>(WeightFormat::Integers, 4, 1); }
-TEST(Panels, WidenedI8) {
-  checkPanel<int8_t>(WeightFormat::WidenedIntegers, 1, 0);
+
+TEST(Panels, BlocksOfI8StandBehindTheirScales) {
+  constexpr int64_t depth = 37, columns = 45, first = 32, count = 13;
+  std::vector<int8_t> values(depth * columns);
+  std::vector<float> scales(2 * columns);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = int8_t(i % 100 + 1);
+  for (size_t i = 0; i < scales.size(); ++i)
+    scales[i] = float(i + 1);
+  llvm::SmallVector<char, 0> panel =
+      packPanel<int8_t>({values, depth, columns, scales},
+                        WeightFormat::ScaledIntegers, first, count);
+  ASSERT_EQ(panel.size(), 2u * 34 * 32);
+  for (int64_t k = 0; k < 64; ++k)
+    for (int64_t c = 0; c < 32; ++c) {
+      bool isThere = k < depth && c < count;
+      int64_t block = k / 32;
+      EXPECT_EQ(panel[(block * 34 + 2 + k % 32) * 32 + c],
+                isThere ? values[k * columns + first + c] : 0);
+      uint16_t bits;
+      std::memcpy(&bits, &panel[block * 34 * 32 + 2 * c], sizeof(bits));
+      EXPECT_EQ(llvm::bit_cast<float>(uint32_t(bits) << 16),
+                c < count ? scales[block * columns + first + c] : 0);
+    }
 }
 
 TEST(Panels, SumsOfI8StartWithTheirColumns) {

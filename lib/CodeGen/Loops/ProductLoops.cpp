@@ -36,12 +36,9 @@ static Value loadShifted(const ProductInput &input, Value k, Loops &loops) {
                    loops.i32(input.shift));
 }
 
-/// An integer as f32; a float as it is.
-static Value toFloat(Value value, Loops &loops) {
-  if (isa<FloatType>(value.getType()))
-    return value;
+static Value toFloat(Value integer, Loops &loops) {
   return arith::SIToFPOp::create(loops.builder, loops.loc,
-                                 loops.builder.getF32Type(), value);
+                                 loops.builder.getF32Type(), integer);
 }
 
 /// f32(sum) * (s * w) + b.
@@ -55,9 +52,9 @@ static Value dequantize(Value sum, const ProductInput &input,
   return weight.bias ? loops.add(y, loops.load(weight.bias, weightAt)) : y;
 }
 
-/// The number at these coordinates, as f32.
+/// The f32 or short float at these coordinates, as f32.
 static Value loadFloat(Value memref, ValueRange at, Loops &loops) {
-  Value value = toFloat(loops.load(memref, at), loops);
+  Value value = loops.load(memref, at);
   if (value.getType().isF32())
     return value;
   return arith::ExtFOp::create(loops.builder, loops.loc,
@@ -81,8 +78,12 @@ public:
   Value column(Value j, Loops &loops) const { return loops.add(j, first); }
   /// The coordinates of W[k, j].
   SmallVector<Value> place(Value k, Value j, Loops &loops) const;
+  /// W[k, j] as f32, times its scale if columns have scales within.
+  Value load(Value k, Value j, Loops &loops) const;
 
 private:
+  Value scale(Value k, Value j, Loops &loops) const;
+
   const ProductWeight &weight;
   PanelLayout layout;
   int64_t columns, first, firstPanel;
@@ -93,13 +94,47 @@ SmallVector<Value> PartOfWeight::place(Value k, Value j, Loops &loops) const {
   if (!isPacked(weight.memref))
     return {k, column(j, loops)};
   int64_t group = layout.group();
+  Value row = loops.add(loops.udiv(k, group), layout.firstRow());
+  if (layout.hasScales())
+    row = loops.add(row,
+                    loops.mul(loops.udiv(k, kScaledInputs), layout.firstRow()));
   SmallVector<Value> place = {
-      loops.add(loops.udiv(j, kPanelColumns), firstPanel),
-      loops.add(loops.udiv(k, group), layout.firstRow()),
+      loops.add(loops.udiv(j, kPanelColumns), firstPanel), row,
       loops.urem(j, kPanelColumns)};
   if (group > 1)
     place.push_back(loops.urem(k, group));
   return place;
+}
+
+Value PartOfWeight::scale(Value k, Value j, Loops &loops) const {
+  Value block = loops.udiv(k, kScaledInputs);
+  if (!isPacked(weight.memref))
+    return loops.load(weight.scales, {block, column(j, loops)});
+  // Two bytes in front of the block, of a bf16.
+  OpBuilder &builder = loops.builder;
+  Value first = loops.mul(block, layout.rowsOfScale());
+  Type word = builder.getI32Type();
+  Value bits;
+  for (int64_t byte : {0, 1}) {
+    Value at = loops.add(loops.mul(loops.urem(j, kPanelColumns), 2), byte);
+    Value loaded = loops.load(
+        weight.memref, {loops.add(loops.udiv(j, kPanelColumns), firstPanel),
+                        loops.add(first, loops.udiv(at, kPanelColumns)),
+                        loops.urem(at, kPanelColumns)});
+    Value shifted = loops.shiftLeft(
+        arith::ExtUIOp::create(builder, loops.loc, word, loaded),
+        16 + 8 * byte);
+    bits = bits ? loops.bitOr(bits, shifted) : shifted;
+  }
+  return loops.bitcastToF32(bits);
+}
+
+Value PartOfWeight::load(Value k, Value j, Loops &loops) const {
+  SmallVector<Value> at = place(k, j, loops);
+  if (weight.format != WeightFormat::ScaledIntegers)
+    return loadFloat(weight.memref, at, loops);
+  return loops.mul(toFloat(loops.load(weight.memref, at), loops),
+                   scale(k, j, loops));
 }
 
 static void multiplyFloats(const ProductInput &input,
@@ -108,28 +143,18 @@ static void multiplyFloats(const ProductInput &input,
                            ValueRange at, Loops &loops) {
   // Columns inside: the weight is read along its rows.
   Value columns = loops.index(part.size());
-  bool startsAtBias = weight.bias && !weight.scales;
   loops.loop(columns, [&](Value j) {
-    loops.store(startsAtBias ? loops.load(weight.bias, part.column(j, loops))
-                             : loops.f32(0),
+    loops.store(weight.bias ? loops.load(weight.bias, part.column(j, loops))
+                            : loops.f32(0),
                 result, append(at, j));
   });
   loops.loop(loops.lastSize(input.memref), [&](Value k) {
     Value x = loadFloat(input.memref, append(input.at, k), loops);
     loops.loop(columns, [&](Value j) {
-      Value term = loops.mul(
-          x, loadFloat(weight.memref, part.place(k, j, loops), loops));
+      Value term = loops.mul(x, part.load(k, j, loops));
       SmallVector<Value> place = append(at, j);
       loops.store(loops.add(loops.load(result, place), term), result, place);
     });
-  });
-  if (!weight.scales)
-    return;
-  loops.loop(columns, [&](Value j) {
-    SmallVector<Value> place = append(at, j);
-    loops.store(dequantize(loops.load(result, place), input, weight,
-                           part.column(j, loops), loops),
-                result, place);
   });
 }
 

@@ -25,8 +25,8 @@ struct ProductInput {
   int64_t shift = 0;
 };
 
-/// W [in, out], row-major or in panels (PanelLayout.h), with scales [out] if
-/// it is i8; the bias [out] may be null.
+/// W [in, out], row-major or in panels (PanelLayout.h), with scales as in
+/// LinearOp if it is i8; the bias [out] may be null.
 struct ProductWeight {
   mlir::Value memref, scales, bias;
   /// Columns of each part, which has panels of its own; of a row, when that is

@@ -47,9 +47,8 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     if (inputScales)
       scale = loops.mul(loops.broadcast(loops.load(inputScales, row), lanes),
                         scale);
-    if (sum.getType() != type)
-      y = arith::SIToFPOp::create(builder, loops.loc, type, sum);
-    y = loops.mul(y, scale);
+    y = loops.mul(arith::SIToFPOp::create(builder, loops.loc, type, sum),
+                  scale);
   }
   if (bias)
     y = loops.add(y, load(bias, column));

@@ -23,8 +23,19 @@ static int64_t depthOf(const LinearBlock &block) {
   return cast<MemRefType>(block.input.getType()).getDimSize(1);
 }
 
-static int64_t groupOf(const LinearBlock &block) {
-  return PanelLayout(weightFormatOf(block.input, block.weight), {}).group();
+static PanelLayout layoutOf(const LinearBlock &block) {
+  return PanelLayout(weightFormatOf(block.input, block.weight), {});
+}
+
+/// Inputs of a turn of a tile of vectors, or of a scale, and the rows of a
+/// panel that they take.
+static int64_t turnOf(const LinearBlock &block) {
+  PanelLayout layout = layoutOf(block);
+  return layout.hasScales() ? kScaledInputs : kFetchingGroups * layout.group();
+}
+static int64_t rowsOfTurn(const LinearBlock &block) {
+  PanelLayout layout = layoutOf(block);
+  return layout.hasScales() ? layout.rowsOfScale() : kFetchingGroups;
 }
 
 /// Inputs of each of equal pieces, in whole turns of a tile of vectors; none
@@ -34,7 +45,7 @@ TileLoops::inputsOfPiece(const LinearBlock &block) const {
   if (block.lastRows.memref || !block.isFetched ||
       fetchesNext(block, wholeColumns()))
     return std::nullopt;
-  int64_t turn = kFetchingGroups * groupOf(block);
+  int64_t turn = turnOf(block);
   int64_t least = llvm::divideCeil(
       panelsOfTile(block.input) * panelBytes(block.weight), kPieceBytes);
   for (int64_t pieces = least; pieces < 2 * least; ++pieces)
@@ -89,9 +100,10 @@ void TileLoops::multiplyPiece(const LinearBlock &block, const PanelGroup &group,
       whole, left,
       [&](Value row, Value tiles) {
         TilePlace place{row, column, width, /*isPartial=*/false};
-        multiply(
-            row, mostRows(),
-            shareOf(block, next, piece.inputs / groupOf(block), place, tiles));
+        multiply(row, mostRows(),
+                 shareOf(block, next,
+                         piece.inputs / turnOf(block) * rowsOfTurn(block),
+                         place, tiles));
       },
       [&](int64_t count) { multiply(whole, count, WeightRows()); });
 }
@@ -112,5 +124,5 @@ Value TileLoops::behindPiece(const LinearBlock &block, const PanelGroup &group,
   Value isThere =
       lessOrEqual(panel, index(block.panels() - panelsOfTile(block.input)));
   return add(mul(select(isThere, panel, index(0)), rowsOfPanel(block.weight)),
-             udiv(nextInput, groupOf(block)));
+             mul(udiv(nextInput, turnOf(block)), rowsOfTurn(block)));
 }

@@ -63,7 +63,13 @@ private:
   PanelColumn toPanel(Value column);
   PanelColumn plus(PanelColumn first, int64_t offset);
   SmallVector<Value> start();
-  SmallVector<Value> multiplyAdd(Value g, ValueRange sums, bool isWhole = true);
+  SmallVector<Value> loadWeights(Value g, bool mayFetch);
+  SmallVector<Value> multiplyAdd(Value g, ArrayRef<Value> weights,
+                                 ValueRange sums, bool isWhole = true);
+  SmallVector<Value> takeGroups(ValueRange sums);
+  SmallVector<Value> takeBlocks(ValueRange sums);
+  SmallVector<Value> takeBlock(Value block, int64_t inputs, ValueRange sums);
+  int64_t unrolled() const;
   void fetch(Value g);
 
   Value input, weight, row, column;
@@ -118,19 +124,26 @@ SmallVector<Value> TileSums::start() {
   return sums;
 }
 
-/// sums[r, v] + x[row + r, group g] * W[group g, column + v]; the depth ends in
-/// a group that is not whole.
-SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
-                                         bool isWhole) {
-  SmallVector<Value> weights, added;
+/// W[group g, column + v] of each vector; groups are rows of panels.
+SmallVector<Value> TileSums::loadWeights(Value g, bool mayFetch) {
+  SmallVector<Value> weights;
   for (int64_t v = 0; v < vectors; ++v) {
     PanelColumn place = plus(current, v * lanes);
     weights.push_back(
         product.loadWeights(weight, place.panel, g, place.column, lanes));
-    if (isAhead && v * lanes % product.columnsOfLine() == 0)
-      product.fetchWeights(weight, place.panel, loops.add(g, kGroupsAhead),
+    if (isAhead && mayFetch && v * lanes % product.columnsOfLine() == 0)
+      product.fetchWeights(weight, place.panel,
+                           loops.add(g, kGroupsAhead * product.rowsOfLine()),
                            place.column);
   }
+  return weights;
+}
+
+/// sums[r, v] + x[row + r, group g] * weights[v]; the depth ends in a group
+/// that is not whole.
+SmallVector<Value> TileSums::multiplyAdd(Value g, ArrayRef<Value> weights,
+                                         ValueRange sums, bool isWhole) {
+  SmallVector<Value> added;
   Value k = loops.mul(g, product.group());
   for (int64_t r = 0; r < rows; ++r) {
     Value x = product.broadcast(input, {loops.add(row, r), k}, lanes, isWhole);
@@ -147,15 +160,80 @@ void TileSums::fetch(Value g) {
   product.fetchRows(weight, loops.add(next, before), fetched);
 }
 
+int64_t TileSums::unrolled() const {
+  if (next)
+    return kFetchingGroups;
+  return rows * vectors > kFewOps ? kUnrolledGroups : 2 * kUnrolledGroups;
+}
+
 SmallVector<Value> TileSums::build() {
-  int64_t unroll = next                       ? kFetchingGroups
-                   : rows * vectors > kFewOps ? kUnrolledGroups
-                                              : 2 * kUnrolledGroups;
-  int64_t group = product.group();
-  int64_t whole = depth / group / unroll * unroll;
   current = toPanel(column);
-  Value first = firstGroup ? firstGroup : loops.index(0);
   SmallVector<Value> sums = start();
+  return product.hasScales() ? takeBlocks(sums) : takeGroups(sums);
+}
+
+/// Adds the products of `inputs` inputs that share scales, by which weights are
+/// multiplied before they meet x: that takes less than what x has of rows.
+SmallVector<Value> TileSums::takeBlock(Value block, int64_t inputs,
+                                       ValueRange sums) {
+  SmallVector<Value> scales;
+  for (int64_t v = 0; v < vectors; ++v) {
+    PanelColumn place = plus(current, v * lanes);
+    scales.push_back(
+        product.loadScales(weight, place.panel, block, place.column, lanes));
+  }
+  Value firstRow = product.firstGroupOf(block);
+  Value firstInput = loops.mul(block, kScaledInputs);
+  auto add = [&](Value input, bool isFirstOfLine, ValueRange carried) {
+    SmallVector<Value> weights =
+        loadWeights(loops.add(firstRow, input), isFirstOfLine);
+    for (auto [value, scale] : llvm::zip_equal(weights, scales))
+      value = loops.mul(value, scale);
+    return multiplyAdd(loops.add(firstInput, input), weights, carried);
+  };
+  int64_t unroll = unrolled(), whole = inputs / unroll * unroll;
+  SmallVector<Value> added(sums);
+  if (whole > 0)
+    added = loops.carry(
+        loops.index(0), loops.index(whole), unroll, added,
+        [&](Value input, ValueRange carried) {
+          if (next)
+            fetch(loops.sub(loops.add(firstInput, input),
+                            firstGroup ? firstGroup : loops.index(0)));
+          SmallVector<Value> more(carried);
+          for (int64_t step = 0; step < unroll; ++step)
+            more = add(loops.add(input, step), step % product.rowsOfLine() == 0,
+                       more);
+          return more;
+        });
+  for (int64_t input = whole; input < inputs; ++input)
+    added = add(loops.index(input), /*isFirstOfLine=*/false, added);
+  return added;
+}
+
+/// All blocks of inputs that share scales.
+SmallVector<Value> TileSums::takeBlocks(ValueRange start) {
+  Value first =
+      firstGroup ? loops.udiv(firstGroup, kScaledInputs) : loops.index(0);
+  int64_t whole = depth / kScaledInputs, rest = depth % kScaledInputs;
+  SmallVector<Value> sums(start);
+  Value end = loops.add(first, whole);
+  if (whole > 0)
+    sums =
+        loops.carry(first, end, 1, sums, [&](Value block, ValueRange carried) {
+          return takeBlock(block, kScaledInputs, carried);
+        });
+  return rest > 0 ? takeBlock(end, rest, sums) : sums;
+}
+
+SmallVector<Value> TileSums::takeGroups(ValueRange start) {
+  int64_t unroll = unrolled(), group = product.group();
+  int64_t whole = depth / group / unroll * unroll;
+  Value first = firstGroup ? firstGroup : loops.index(0);
+  auto add = [&](Value g, ValueRange carried, bool isWhole = true) {
+    return multiplyAdd(g, loadWeights(g, /*mayFetch=*/true), carried, isWhole);
+  };
+  SmallVector<Value> sums(start);
   if (whole > 0)
     sums = loops.carry(first, loops.add(first, whole), unroll, sums,
                        [&](Value g, ValueRange carried) {
@@ -163,11 +241,11 @@ SmallVector<Value> TileSums::build() {
                            fetch(loops.sub(g, first));
                          SmallVector<Value> added(carried);
                          for (int64_t step = 0; step < unroll; ++step)
-                           added = multiplyAdd(loops.add(g, step), added);
+                           added = add(loops.add(g, step), added);
                          return added;
                        });
   for (int64_t k = whole * group; k < depth; k += group)
-    sums = multiplyAdd(loops.add(first, k / group), sums, k + group <= depth);
+    sums = add(loops.add(first, k / group), sums, k + group <= depth);
   return sums;
 }
 

@@ -26,6 +26,11 @@ using namespace heddle;
 static constexpr int64_t kUnsignedShift = 128;
 static constexpr int64_t kLineBytes = 64;
 
+int64_t MultiplyAdd::rowsOfLine() const {
+  int64_t bytes = group() * kPanelColumns * weight.getIntOrFloatBitWidth() / 8;
+  return std::max<int64_t>(1, kLineBytes / bytes);
+}
+
 PanelLayout MultiplyAdd::layout() const {
   return PanelLayout(weightFormatOf(weight, element.isF32()),
                      ArrayRef<int64_t>());
@@ -106,6 +111,28 @@ Value MultiplyAdd::flatten(Value groups) const {
   axes.push_back({column, column + 1});
   return memref::CollapseShapeOp::create(loops.builder, loops.loc, groups,
                                          axes);
+}
+
+Value MultiplyAdd::firstGroupOf(Value block) const {
+  return loops.mul(block, layout().rowsOfScale());
+}
+
+Value MultiplyAdd::loadScales(Value panels, Value panel, Value block,
+                              Value column, int64_t lanes) const {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  // Two bytes each, in rows of as many as a panel has columns.
+  constexpr int64_t ofRow = kPanelColumns / 2;
+  Value row = loops.add(firstGroupOf(block), loops.udiv(column, ofRow));
+  Value byte = loops.mul(loops.urem(column, ofRow), 2);
+  Value bytes = vector::LoadOp::create(
+      builder, loc, VectorType::get(2 * lanes, builder.getI8Type()), panels,
+      ValueRange{panel, row, byte});
+  Value halves = vector::BitCastOp::create(
+      builder, loc, VectorType::get(lanes, builder.getI16Type()), bytes);
+  Value words = arith::ExtUIOp::create(
+      builder, loc, VectorType::get(lanes, builder.getI32Type()), halves);
+  return loops.bitcastToF32(loops.shiftLeft(words, 16));
 }
 
 SmallVector<Value> MultiplyAdd::weightsAt(Value panel, Value groupNumber,

@@ -15,7 +15,7 @@
 //                                           sign of w, then vpmaddwd with ones
 //
 // x of f32 and w of i8 (weight-only quantization) are one fused multiply-add,
-// of w as f32.
+// of w as f32 times its scale.
 //
 // Sums of i8 are exact for x of at least -127 and any w, up to a depth of
 // 130,000: the first instruction of the last row adds two products in 16 bits,
@@ -46,8 +46,11 @@ public:
 
   /// Elements of the depth that a lane takes at once.
   int64_t group() const { return layout().group(); }
-  /// Columns of a panel that share a cache line.
+  /// Columns of a panel that share a cache line, and rows of one column.
   int64_t columnsOfLine() const;
+  int64_t rowsOfLine() const;
+  /// Whether columns have scales within, of kScaledInputs rows each.
+  bool hasScales() const { return layout().hasScales(); }
   /// Vectors of `lanes` accumulators, and of what they multiply.
   mlir::VectorType accumulatorType(int64_t lanes) const;
   mlir::VectorType operandType(int64_t lanes) const;
@@ -63,8 +66,15 @@ public:
   /// A packed weight (PanelLayout.h), or other groups, with the group of a
   /// column beside it: [panels, rows, 32 * group] of [panels, rows, 32, group].
   mlir::Value flatten(mlir::Value groups) const;
+  /// The scales of the block of kScaledInputs rows that is number `block`, of a
+  /// column and right of it, and the first of the rows behind them, as a group.
+  mlir::Value loadScales(mlir::Value panels, mlir::Value panel,
+                         mlir::Value block, mlir::Value column,
+                         int64_t lanes) const;
+  mlir::Value firstGroupOf(mlir::Value block) const;
   /// W[k, column] and right of it, for the group of inputs that is number
-  /// `groupNumber`; `panels` from `flatten`.
+  /// `groupNumber`; `panels` from `flatten`. Without their scales if they have
+  /// some, whose rows count as groups.
   mlir::Value loadWeights(mlir::Value panels, mlir::Value panel,
                           mlir::Value groupNumber, mlir::Value column,
                           int64_t lanes) const;

@@ -64,11 +64,13 @@ TEST_P(DeepLinearTest, SumsOfWholeNumbersAreExact) {
                      w = wholeNumbers(kDepth * kColumns, 2, 100),
                      b = wholeNumbers(kColumns, 3, 100),
                      r = wholeNumbers(kRows * kColumns, 4, 100);
-  // Vectors whose largest element is 127 have a scale of 1.
+  // Vectors whose largest element is 127 have a scale of 1, and so have 32
+  // inputs of a column.
   for (int64_t row = 0; row < kRows; ++row)
     x[row * kDepth + row] = 127;
   for (int64_t column = 0; column < kColumns; ++column)
-    w[column * kColumns + column] = -127;
+    for (int64_t k = column % 32; k < kDepth; k += 32)
+      w[k * kColumns + column] = -127;
   std::vector<float> expected;
   for (double sum : multiply(x, w, b))
     expected.push_back(r[expected.size()] +

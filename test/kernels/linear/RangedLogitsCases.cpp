@@ -38,7 +38,7 @@ func.func @TYPE_NAME(
 std::vector<const char *> heddle::test::productTypes() {
   if (runsOneCell())
     return {"i8"};
-  return {"f32", "bf16", "f16", "i8", "widened"};
+  return {"f32", "bf16", "f16", "i8", "scaled"};
 }
 
 std::string heddle::test::fillRanged(const RangedModule &module,
@@ -57,11 +57,11 @@ std::string heddle::test::fillRanged(const RangedModule &module,
               (isF16 ? "to f16" : "") + R"(
     : (tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxELEMENT>
   %w = transformer.weight @r_NAME : tensor<DEPTHxVOCABULARYxELEMENT>)";
-  } else if (type == "i8" || type == "widened") {
+  } else if (type == "i8" || type == "scaled") {
     parameters = "transformer.parameter @i_NAME : tensor<DEPTHxVOCABULARYxi8>"
-                 " column_integers of [@w_NAME]\n"
-                 "transformer.parameter @s_NAME : tensor<VOCABULARYxf32>"
-                 " column_scales of [@w_NAME]\n";
+                 " KIND_integers of [@w_NAME]\n"
+                 "transformer.parameter @s_NAME : SCALES"
+                 " KIND_scales of [@w_NAME]\n";
     factors = type == "i8" ? R"(
   %q, %t = transformer.quantize %x
     : (tensor<?xDEPTHxf32>) -> (tensor<?xDEPTHxi8>, tensor<?xf32>))"
@@ -69,16 +69,20 @@ std::string heddle::test::fillRanged(const RangedModule &module,
   %q = transformer.add %x, %x : (tensor<?xDEPTHxf32>, tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxf32>)";
     factors += R"(
   %w = transformer.weight @i_NAME : tensor<DEPTHxVOCABULARYxi8>
-  %s = transformer.weight @s_NAME : tensor<VOCABULARYxf32>)";
+  %s = transformer.weight @s_NAME : SCALES)";
   }
-  bool hasScales = type == "i8", widens = type == "widened";
-  bool isWeighed = hasScales || widens;
+  bool hasScales = type == "i8", isScaled = type == "scaled";
+  bool isWeighed = hasScales || isScaled;
+  std::string blocks = std::to_string((sizes.depth + 31) / 32) + "x";
   return fill(kModule, {{"PARAMETERS", parameters},
                         {"FACTORS", factors},
                         {"SCALED", hasScales ? "scales(%t)" : ""},
                         {"WEIGHED", isWeighed ? "scales(%s)" : ""},
                         {"XSCALES", hasScales ? "tensor<?xf32>," : ""},
-                        {"WSCALES", isWeighed ? "tensor<VOCABULARYxf32>," : ""},
+                        {"WSCALES", isWeighed ? "SCALES," : ""},
+                        {"SCALES", "tensor<" + (isScaled ? blocks : "") +
+                                       "VOCABULARYxf32>"},
+                        {"KIND", isScaled ? "block" : "column"},
                         {"ARGUMENTS", module.arguments},
                         {"RESULTS", module.results},
                         {"OPERANDTYPES", module.operandTypes},
@@ -87,7 +91,7 @@ std::string heddle::test::fillRanged(const RangedModule &module,
                         {"REST", module.rest},
                         {"OP", module.op},
                         {"TYPE", type},
-                        {"ELEMENT", widens ? "f32" : type},
+                        {"ELEMENT", isScaled ? "f32" : type},
                         {"WEIGHT", isWeighed ? "i8" : type},
                         {"NAME", sizes.name()},
                         {"DEPTH", std::to_string(sizes.depth)},

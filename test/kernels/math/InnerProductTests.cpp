@@ -49,7 +49,7 @@ template <typename Number>
 static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
                                int64_t depth) {
   auto layoutOf = [](Type element) {
-    return PanelLayout(weightFormatOf(element, /*isWidened=*/false), kColumns);
+    return PanelLayout(weightFormatOf(element, /*isScaled=*/false), kColumns);
   };
   return VectorCode(
       isa,

@@ -123,7 +123,7 @@ bool LinearGrid::isSupported() {
   };
   return isPacked(op.getWeight()) &&
          weightFormatOf(op.getInput(), op.getWeight()) !=
-             WeightFormat::WidenedIntegers &&
+             WeightFormat::ScaledIntegers &&
          pitchOf(op.getInput()) > 0 && pitchOf(op.getInput()) % 4 == 0 &&
          hasPitch(op.getResidual()) &&
          llvm::all_of(op.getDestinations().take_front(widths.size()), hasPitch);
@@ -267,7 +267,7 @@ LinearGrid::Tile LinearGrid::findTile(Value number, const Tiling &tiling,
 
 ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
   int64_t depth = typeOf(op.getInput()).getDimSize(1);
-  PanelLayout layout(weightFormatOf(element, /*isWidened=*/false), widths);
+  PanelLayout layout(weightFormatOf(element, /*isScaled=*/false), widths);
   ProductOperands operands;
   operands.element = element;
   operands.depth = depth;

@@ -52,7 +52,7 @@ public:
   bool isSupported() {
     return isPacked(op.getWeight()) &&
            weightFormatOf(op.getInput(), op.getWeight()) !=
-               WeightFormat::WidenedIntegers &&
+               WeightFormat::ScaledIntegers &&
            pitchOf(op.getInput()) > 0 && pitchOf(op.getInput()) % 4 == 0;
   }
   /// Takes memory for what tiles leave, in front of the op.
@@ -144,7 +144,7 @@ LogitsGrid::Place LogitsGrid::placeOf(int64_t rows, Value rowBlock, Value tile,
 
 ProductOperands LogitsGrid::operandsOf(const Place &place, BlockCode &code) {
   int64_t depth = ends.depth;
-  PanelLayout layout(weightFormatOf(element, /*isWidened=*/false), ends.widths);
+  PanelLayout layout(weightFormatOf(element, /*isScaled=*/false), ends.widths);
   ProductOperands operands;
   operands.element = element;
   operands.depth = depth;

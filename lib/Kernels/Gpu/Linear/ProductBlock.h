@@ -57,7 +57,7 @@ struct ProductOperands {
   mlir::Value panel, panels;
 
   PanelLayout layout() const {
-    return {weightFormatOf(element, /*isWidened=*/false), {}};
+    return {weightFormatOf(element, /*isScaled=*/false), {}};
   }
   /// How many of `most` bytes of a row of x from `at` on are there, where its
   /// stages are `stageBytes` long.
