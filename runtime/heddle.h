@@ -563,6 +563,9 @@ typedef struct heddle_engine_counts {
   uint64_t submitted, finished, running;
   /* Calls for generated tokens and for prompts, and the tokens of both. */
   uint64_t steps, step_tokens, prompts, prompt_tokens;
+  /* Tokens that were guessed, with the setting "prompt-lookup", and those of
+     them that the model chose, too: steps that were saved. */
+  uint64_t guesses, right_guesses;
 } heddle_engine_counts;
 heddle_status heddle_engine_count(const heddle_engine *engine,
                                   heddle_engine_counts *counts);

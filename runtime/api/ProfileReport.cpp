@@ -101,6 +101,15 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
             "apart\n";
   if (isAnyCached)
     text += "cache: reads from caches, faster than memory gives bytes\n";
+  if (const GuessCount &guesses = profile.guesses(); guesses.steps > 0) {
+    char line[128];
+    snprintf(line, sizeof(line),
+             "guesses: %lld of %lld right, %.1f tokens a step\n",
+             static_cast<long long>(guesses.right),
+             static_cast<long long>(guesses.tokens),
+             1 + double(guesses.right) / double(guesses.steps));
+    text += line;
+  }
   std::string shared;
   if (setting.workers > 1)
     shared = ", a worker's share of " + std::to_string(setting.workers);
@@ -217,6 +226,10 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
        {{"calls", entries.calls}, {"seconds", inSeconds(entries.nanoseconds)}}},
       {"kernels", kernelsAsJson(manifest, profile)},
       {"functions", functionsAsJson(manifest, profile)}};
+  if (const GuessCount &guesses = profile.guesses(); guesses.steps > 0)
+    report["guesses"] = {{"steps", guesses.steps},
+                         {"tokens", guesses.tokens},
+                         {"right", guesses.right}};
   // Names come from a file and need not be UTF-8.
   return report.dump(2, ' ', /*ensure_ascii=*/false,
                      json::error_handler_t::replace) +

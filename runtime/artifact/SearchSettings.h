@@ -32,6 +32,7 @@ namespace heddle {
 
 /// The most beams of a search.
 inline constexpr int64_t kMostBeams = 256;
+inline constexpr int64_t kMostGuesses = 15;
 /// Positions and counts of tokens are i32.
 inline constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 /// A larger number of tokens, as text, is a mistake.

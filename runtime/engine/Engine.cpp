@@ -6,11 +6,17 @@
 // its first token from that call, and a row from then on. Rows of a request
 // stand together.
 //
+// A row may bring guesses of what follows it (prompt lookup; Saxena 2023). The
+// step of all rows is then such a call, too, which computes each guess as a row
+// of its own. The request chooses behind its token as ever, and goes on behind
+// a guess if that is what it chose: the bits are those of as many steps.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/engine/Engine.h"
 
 #include "runtime/code/KernelAbi.h"
+#include "runtime/engine/PromptLookup.h"
 #include "runtime/search/BeamedSearch.h"
 #include "runtime/search/Demand.h"
 #include "runtime/search/SingleSearch.h"
@@ -34,6 +40,11 @@ struct Engine::Running {
   int32_t slot = -1;
   /// How many tokens of its beginning are in its cache, and its rows.
   int64_t fed = 0, rows = 0;
+  /// What may follow its row, of which so many were chosen, and whether it goes
+  /// on behind more of them; and how many are worth a guess.
+  TokenIds guesses;
+  int64_t right = 0, mostGuesses = 0;
+  bool goesOn = false;
 
   void begin(const Model &model, Session &session);
 };
@@ -45,6 +56,7 @@ void Engine::Running::begin(const Model &model, Session &session) {
   batch->limits = demand.limits;
   batch->room = demand.room;
   batch->firstSentence = slot;
+  mostGuesses = request.options.guesses;
   bool isBeamed = demand.settings.beams > 1;
   search = isBeamed ? static_cast<Search *>(&beamed.emplace(*batch))
                     : &single.emplace(*batch);
@@ -88,7 +100,9 @@ Status Engine::begin() {
       std::min(limits.positions.value_or(INT32_MAX), most.value_or(INT32_MAX));
   DecoderRequest request{DecoderForm::Step, positions, limits.beams};
   request.prefill = positions;
-  request.prefillLogits = limits.slots;
+  // The logits of a call are no memory before they are written.
+  request.prefillLogits =
+      std::min<int64_t>(HEDDLE_EXTEND_ROWS, limits.slots * (1 + kMostGuesses));
   std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
   if (Status status = session.begin(sentences, request); !status.ok())
     return Status::error("an engine of ", limits.slots, " slots for ",
@@ -323,15 +337,33 @@ Status Engine::stepRows() {
   return Status::success();
 }
 
-/// The next pieces of prompts; who has the last of its own has a first token.
-/// With `stepsRows` the next token of all rows beside them.
-Status Engine::extendPrompts(bool stepsRows) {
-  std::vector<PromptPiece> pieces;
-  int64_t rows = 0, room = HEDDLE_EXTEND_ROWS;
-  if (stepsRows) {
-    feed();
-    room -= session.rows();
+/// Guesses what follows rows; whether there is a guess. A request whose guesses
+/// were wrong has fewer the next time, and more again once all are right.
+bool Engine::guess() {
+  int64_t count = 0, rows = session.rows();
+  for (Running *each : decoding) {
+    Running &request = *each;
+    request.guesses.clear();
+    const TokenIds &tokens = request.search->tokens[0];
+    int64_t begun = int64_t(request.beginnings.front().size());
+    int64_t size = int64_t(tokens.size());
+    // The last token that it may have is fed to nobody.
+    int64_t most = std::min({request.mostGuesses,
+                             request.demand.limits.front() - (size - begun) - 1,
+                             HEDDLE_EXTEND_ROWS - rows - count});
+    if (most > 0)
+      request.guesses = lookUp(tokens, most);
+    count += int64_t(request.guesses.size());
   }
+  std::lock_guard<std::mutex> lock(mutex);
+  counts.guesses += count;
+  return count > 0;
+}
+
+/// The next pieces of prompts, of at most `room` rows.
+std::vector<PromptPiece> Engine::takePieces(int64_t room) {
+  std::vector<PromptPiece> pieces;
+  int64_t rows = 0;
   for (auto each = prompting.begin(); each != prompting.end();) {
     Running &request = **each;
     const TokenIds &ids = request.beginnings.front();
@@ -346,32 +378,93 @@ Status Engine::extendPrompts(bool stepsRows) {
     rows += piece.count;
     ++each;
   }
+  std::lock_guard<std::mutex> lock(mutex);
+  counts.prompts += !pieces.empty();
+  counts.promptRows += rows;
+  return pieces;
+}
+
+/// Chooses behind a row's token or, if the guesses before it were chosen, its
+/// next guess. Of one that is chosen the request goes on with the logits that
+/// come next.
+void Engine::chooseBehind(Running &request, int64_t row, float *logits) {
+  size_t before = chosen.size(), slot = size_t(request.slot);
+  request.batch->told = logits;
+  choose(request, row, /*count=*/1);
+  if (!slots[slot])
+    return; // It has ended.
+  request.batch->told = nullptr;
+  request.goesOn =
+      size_t(request.right) < request.guesses.size() &&
+      chosen.back().token == request.guesses[size_t(request.right)];
+  if (!request.goesOn)
+    return;
+  ++request.right;
+  request.search->tokens.keep({{0, chosen.back().token}});
+  chosen.resize(before);
+  next.pop_back();
+}
+
+/// What the guesses of a row were worth, once it has chosen.
+void Engine::settle(Running &request, int64_t row) {
+  int64_t count = int64_t(request.guesses.size());
+  if (count == 0)
+    return;
+  session.accept(row, count, request.right);
+  request.mostGuesses =
+      request.right == count
+          ? std::min(2 * request.mostGuesses, request.request.options.guesses)
+          : std::max<int64_t>(request.right, 1);
+  std::lock_guard<std::mutex> lock(mutex);
+  counts.rightGuesses += request.right;
+}
+
+/// The next pieces of prompts; who has the last of its own has a first token.
+/// With `stepsRows` the next token of all rows beside them, and more of those
+/// whose guesses are right.
+Status Engine::extendPrompts(bool stepsRows) {
+  int64_t room = HEDDLE_EXTEND_ROWS, stepped = 0;
+  std::vector<TokenIds> guesses;
+  if (stepsRows) {
+    feed();
+    stepped = session.rows();
+    for (Running *request : decoding) {
+      guesses.push_back(request->guesses);
+      room -= 1 + int64_t(request->guesses.size());
+      request->right = 0;
+      request->goesOn = true;
+    }
+  }
+  std::vector<PromptPiece> pieces = takePieces(room);
   if (pieces.empty() && !stepsRows)
     return Status::success();
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    counts.prompts += !pieces.empty();
-    counts.promptRows += rows;
-  }
-  int64_t row = 0, stepped = stepsRows ? session.rows() : 0;
+  // A row has the logits behind it and behind each of its guesses.
+  int64_t row = stepsRows ? 0 : session.rows();
+  size_t told = 0;
   auto choose = [&](int64_t slot, int64_t position, float *logits) {
-    Running &request = *slots[size_t(slot)];
-    bool isNew = row >= stepped;
-    if (isNew) {
+    Running *request = slots[size_t(slot)].get();
+    if (row >= stepped) {
       // Those before it in line have had theirs.
       prompting.pop_front();
-      if (Status status = session.join(request.slot, position + 1);
+      request->guesses.clear();
+      request->right = 0;
+      if (Status status = session.join(request->slot, position + 1);
           !status.ok())
         return status;
+      chooseBehind(*request, row++, logits);
+      return Status::success();
     }
-    request.batch->told = logits;
-    this->choose(request, row++, /*count=*/1);
-    if (slots[size_t(slot)].get() == &request)
-      request.batch->told = nullptr;
+    if (request && request->goesOn)
+      chooseBehind(*request, row, logits);
+    if (++told <= guesses[size_t(row)].size())
+      return Status::success();
+    if (request = slots[size_t(slot)].get(); request)
+      settle(*request, row);
+    told = 0;
+    ++row;
     return Status::success();
   };
-  row = stepsRows ? 0 : session.rows();
-  return session.extend(pieces, choose, stepsRows);
+  return session.extend(pieces, choose, stepsRows ? &guesses : nullptr);
 }
 
 /// Goes on with the rows that were chosen.
@@ -406,8 +499,9 @@ Result<bool> Engine::step() {
   endCancelled();
   admit();
   // Rows of one request share their past in steps alone.
-  bool areTogether = limits.beams == 1 && !prompting.empty() &&
-                     session.rows() > 0 && session.rows() < HEDDLE_EXTEND_ROWS;
+  bool mayMix = limits.beams == 1 && session.rows() > 0 &&
+                session.rows() < HEDDLE_EXTEND_ROWS;
+  bool areTogether = mayMix && (guess() || !prompting.empty());
   Status status = areTogether ? Status::success() : stepRows();
   if (status.ok())
     status = extendPrompts(areTogether);

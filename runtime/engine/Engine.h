@@ -54,6 +54,8 @@ struct EngineStatistics {
   int64_t submitted = 0, finished = 0, running = 0;
   /// Calls for generated tokens and for prompts, and the rows of both.
   int64_t steps = 0, stepRows = 0, prompts = 0, promptRows = 0;
+  /// Tokens that were guessed, and those of them that were right.
+  int64_t guesses = 0, rightGuesses = 0;
 };
 
 /// Of a decoder alone whose code extends. Borrows the model. One thread runs
@@ -107,7 +109,11 @@ private:
   bool isCancelled(const Running &request);
   void feed();
   Status stepRows();
+  bool guess();
+  std::vector<PromptPiece> takePieces(int64_t room);
   Status extendPrompts(bool stepsRows);
+  void chooseBehind(Running &request, int64_t row, float *logits);
+  void settle(Running &request, int64_t row);
   void choose(Running &request, int64_t first, int64_t count);
   Status keep();
 

@@ -64,8 +64,9 @@ public:
   /// Each row's position and id, for a prefill to compute it: a row for each
   /// sentence at most.
   std::vector<PromptPiece> asPieces() const;
-  /// Each row has one more position behind it.
+  /// Each row has one more position behind it, or one of them so many.
   void advance();
+  void advance(int64_t row, int64_t count) { positions[row] += int32_t(count); }
   /// Goes on with as many rows as there are parents, see Session::keep.
   Status keep(const std::vector<int32_t> &parents);
   /// What the device writes to the history in front of a step.

@@ -127,7 +127,9 @@ void PrefillRows::addRows(PromptPiece &piece, int64_t count, bool isPrompt) {
 
 void PrefillRows::fillRows() {
   dims[Dim::Tokens] = dims[Dim::Blocks] = 0;
-  int64_t most = mostTokens - int64_t(generated.size());
+  int64_t most = mostTokens;
+  for (const PromptPiece &tokens : generated)
+    most -= tokens.count;
   for (; next < pieces.size() && dims[Dim::Tokens] < most; ++next) {
     addRows(pieces[next],
             std::min(pieces[next].count, most - dims[Dim::Tokens]),
@@ -137,8 +139,8 @@ void PrefillRows::fillRows() {
   }
   blocks[dims[Dim::Blocks]++] = int32_t(dims[Dim::Tokens]);
   size_t prompts = rows.size();
-  for (PromptPiece &token : generated)
-    addRows(token, /*count=*/1, /*isPrompt=*/false);
+  for (PromptPiece &tokens : generated)
+    addRows(tokens, tokens.count, /*isPrompt=*/false);
   generated.clear();
   std::rotate(rows.begin(), rows.begin() + ptrdiff_t(prompts), rows.end());
   if (rows.empty()) {

@@ -48,7 +48,8 @@ public:
 
   /// Begins with pieces, at most one a sentence; of a chunk all at position 0.
   /// `generated` are tokens that no prompt has, of sentences without a piece:
-  /// the first call has all of them, and logits behind each.
+  /// the first call has all of them, with logits behind each, which are told
+  /// first.
   void begin(const std::vector<PromptPiece> &pieces,
              const std::vector<PromptPiece> &generated = {});
   /// Fills the inputs of the next call, and its dims; false if none is left.

@@ -73,7 +73,16 @@ void Profile::addEntry(size_t number, const int64_t *dims, int64_t start,
   left = 0;
 }
 
+void Profile::addGuesses(int64_t tokens, int64_t right) {
+  guessed.steps += 1;
+  guessed.tokens += tokens;
+  guessed.right += right;
+}
+
 void Profile::merge(const Profile &other) {
+  guessed.steps += other.guessed.steps;
+  guessed.tokens += other.guessed.tokens;
+  guessed.right += other.guessed.right;
   for (size_t i = 0; i < counts.size(); ++i)
     ::add(counts[i], other.counts[i]);
   for (size_t i = 0; i < whole.size(); ++i) {

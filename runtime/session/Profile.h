@@ -27,6 +27,12 @@ struct KernelCount {
   int64_t bytes = 0;
 };
 
+/// Tokens that were guessed (prompt lookup), in how many steps of a row, and
+/// how many of them the model chose, too: so many steps were saved.
+struct GuessCount {
+  int64_t steps = 0, tokens = 0, right = 0;
+};
+
 /// What one session did. Not thread-safe; entry points have a pointer to it
 /// while they run. Counting allocates nothing.
 class Profile : public HeddleProfile {
@@ -43,11 +49,14 @@ public:
   /// All calls of an entry point, kernels included; of the manifest's number.
   const KernelCount &entry(size_t number) const { return whole[number]; }
   const EntryTrace &trace(size_t number) const { return traces[number]; }
+  const GuessCount &guesses() const { return guessed; }
   /// All calls of all entry points.
   KernelCount entries() const;
   /// An entry ran, from `start` to `end` of the clock, in which all kernels
   /// were called that were counted since the last one.
   void addEntry(size_t number, const int64_t *dims, int64_t start, int64_t end);
+  /// A row had `tokens` guesses in a step.
+  void addGuesses(int64_t tokens, int64_t right);
   /// Adds the counts of another session of the same model. Allocates.
   void merge(const Profile &other);
 
@@ -58,6 +67,7 @@ private:
   std::vector<KernelCount> counts;
   std::vector<KernelCount> whole;
   std::vector<EntryTrace> traces;
+  GuessCount guessed;
   /// What the clock said last.
   int64_t latest = 0;
   /// The kernels of the entry that runs, and how many more there were.

@@ -105,8 +105,15 @@ Status Session::runPrefill(const std::vector<TokenIds> &inputs,
   return extend(pieces, tell);
 }
 
+void Session::accept(int64_t row, int64_t guesses, int64_t right) {
+  decoder.advance(row, right);
+  if (profile)
+    profile->addGuesses(guesses, right);
+}
+
 Status Session::extend(const std::vector<PromptPiece> &pieces,
-                       const LogitsOfPosition &tell, bool stepsRows) {
+                       const LogitsOfPosition &tell,
+                       const std::vector<TokenIds> *guesses) {
   PrefillRows &rows = decoder.prefill();
   Binding &binding = prefill.entry ? prefill : decode;
   float *logits = prefill.entry ? prefillLogits : decoderLogits;
@@ -115,10 +122,19 @@ Status Session::extend(const std::vector<PromptPiece> &pieces,
       binding.entry->description->argument("logits", ArgumentKind::Output)
           ->shape.back()
           .in(dims);
-  rows.begin(pieces,
-             stepsRows ? decoder.asPieces() : std::vector<PromptPiece>());
-  if (stepsRows)
+  std::vector<PromptPiece> steps;
+  std::vector<TokenIds> ids;
+  if (guesses) {
+    steps = decoder.asPieces();
+    ids = *guesses;
+    for (size_t row = 0; row < steps.size(); ++row) {
+      ids[row].insert(ids[row].begin(), *steps[row].ids);
+      steps[row].ids = ids[row].data();
+      steps[row].count = int64_t(ids[row].size());
+    }
     decoder.advance();
+  }
+  rows.begin(pieces, steps);
   while (rows.fill()) {
     if (isCancelled())
       return Status::error("the decoding was cancelled");

@@ -143,10 +143,16 @@ public:
                     const std::vector<int64_t> &from = {},
                     const LogitsOfPosition &tell = {});
   /// The same of pieces of prompts of other sentences than rows have. With
-  /// `stepsRows` the first call runs a step of all rows beside them, too, and
-  /// tells the logits of each, first and in order.
+  /// `guesses`, a list a row, the first call runs a step of all rows beside
+  /// them, too, each with what may follow its id, and tells the logits behind
+  /// its id and each guess, rows first and in order. The row has one position
+  /// more behind it then; accept() says of the guesses that were right.
   Status extend(const std::vector<PromptPiece> &pieces,
-                const LogitsOfPosition &tell = {}, bool stepsRows = false);
+                const LogitsOfPosition &tell = {},
+                const std::vector<TokenIds> *guesses = nullptr);
+  /// Of the guesses of a row the first `right` were right: it has them behind
+  /// it, too.
+  void accept(int64_t row, int64_t guesses, int64_t right);
   /// Runs one step of all rows, each at its position, which is then the next.
   Status runStep();
 

@@ -251,9 +251,13 @@ int main(int argc, char **argv) {
   }
   if (counts.submitted != counts.finished || counts.running != 0)
     fail("the engine has lost a request");
-  printf("%zu answered, %zu cancelled, %zu refused, %.2f rows a step\n",
-         answered, cancelled, refused,
-         double(counts.step_tokens) / double(counts.steps));
+  printf("%zu answered, %zu cancelled, %zu refused, %.2f rows a step", answered,
+         cancelled, refused, double(counts.step_tokens) / double(counts.steps));
+  if (counts.guesses > 0)
+    printf(", %llu of %llu guesses right",
+           static_cast<unsigned long long>(counts.right_guesses),
+           static_cast<unsigned long long>(counts.guesses));
+  printf("\n");
   heddle_model_free(model);
   return 0;
 }
