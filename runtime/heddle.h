@@ -566,6 +566,9 @@ typedef struct heddle_engine_counts {
   /* Tokens that were guessed, with the setting "prompt-lookup", and those of
      them that the model chose, too: steps that were saved. */
   uint64_t guesses, right_guesses;
+  /* Tokens of prompts that were not computed, since another prompt with the
+     same beginning stood in a slot. */
+  uint64_t shared_tokens;
 } heddle_engine_counts;
 heddle_status heddle_engine_count(const heddle_engine *engine,
                                   heddle_engine_counts *counts);

@@ -251,10 +251,10 @@ heddle_status heddle_engine_count(const heddle_engine *engine,
       !status.ok())
     return reportMisuse(status);
   EngineStatistics has = engine->engine->statistics();
-  *counts = {uint64_t(has.submitted),   uint64_t(has.finished),
-             uint64_t(has.running),     uint64_t(has.steps),
-             uint64_t(has.stepRows),    uint64_t(has.prompts),
-             uint64_t(has.promptRows),  uint64_t(has.guesses),
-             uint64_t(has.rightGuesses)};
+  *counts = {uint64_t(has.submitted),    uint64_t(has.finished),
+             uint64_t(has.running),      uint64_t(has.steps),
+             uint64_t(has.stepRows),     uint64_t(has.prompts),
+             uint64_t(has.promptRows),   uint64_t(has.guesses),
+             uint64_t(has.rightGuesses), uint64_t(has.sharedTokens)};
   return HEDDLE_OK;
 }

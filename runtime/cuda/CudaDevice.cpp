@@ -52,6 +52,7 @@ public:
   void giveBackMirror(char *mirror, int64_t bytes) override;
   Status send(char *memory, const char *mirror, int64_t bytes) override;
   Status fetch(char *mirror, const char *memory, int64_t bytes) override;
+  Status copy(char *to, const char *from, int64_t bytes) override;
   Status clear(char *memory, int64_t bytes) override;
   Status moveRows(const DeviceRows &rows,
                   const std::vector<int32_t> &parents) override;
@@ -204,6 +205,15 @@ Status CudaDevice::fetch(char *mirror, const char *memory, int64_t bytes) {
         !status.ok())
       return ended(status);
   return wait();
+}
+
+Status CudaDevice::copy(char *to, const char *from, int64_t bytes) {
+  if (Status status = begin(); !status.ok())
+    return status;
+  return ended(
+      api.check(api.cuMemcpyDtoDAsync_v2(addressOf(to), addressOf(from),
+                                         size_t(bytes), stream),
+                "cuMemcpyDtoDAsync"));
 }
 
 Status CudaDevice::clear(char *memory, int64_t bytes) {

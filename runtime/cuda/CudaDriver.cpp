@@ -92,6 +92,7 @@ static Status resolve(Driver &driver, const char *path, void *library) {
   HEDDLE_FIND(cuMemFreeHost);
   HEDDLE_FIND(cuMemcpyHtoDAsync_v2);
   HEDDLE_FIND(cuMemcpyDtoHAsync_v2);
+  HEDDLE_FIND(cuMemcpyDtoDAsync_v2);
   HEDDLE_FIND(cuMemsetD8Async);
   HEDDLE_FIND(cuStreamCreate);
   HEDDLE_FIND(cuStreamDestroy_v2);

@@ -84,6 +84,8 @@ struct Driver {
                                Stream stream);
   Code (*cuMemcpyDtoHAsync_v2)(void *to, Pointer from, size_t bytes,
                                Stream stream);
+  Code (*cuMemcpyDtoDAsync_v2)(Pointer to, Pointer from, size_t bytes,
+                               Stream stream);
   Code (*cuMemsetD8Async)(Pointer to, unsigned char value, size_t bytes,
                           Stream stream);
   Code (*cuStreamCreate)(Stream *stream, unsigned flags);

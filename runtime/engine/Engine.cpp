@@ -38,8 +38,7 @@ struct Engine::Running {
   std::optional<BeamedSearch> beamed;
   Search *search = nullptr;
   int32_t slot = -1;
-  /// How many tokens of its beginning are in its cache, and its rows.
-  int64_t fed = 0, rows = 0;
+  int64_t rows = 0;
   /// What may follow its row, of which so many were chosen, and whether it goes
   /// on behind more of them; and how many are worth a guess.
   TokenIds guesses;
@@ -109,6 +108,7 @@ Status Engine::begin() {
                          positions, " tokens, with ", limits.beams,
                          " beams each: ", status.message());
   slots.resize(sentences.size());
+  prompts.begin(limits.slots);
   size_t rows = size_t(limits.slots * limits.beams);
   chosen.reserve(rows);
   next.reserve(rows);
@@ -220,23 +220,21 @@ void Engine::endCancelled() {
 
 /// Gives free slots to those that wait.
 void Engine::admit() {
-  for (size_t slot = 0; slot < slots.size(); ++slot) {
-    if (slots[slot])
-      continue;
+  while (true) {
     std::unique_ptr<Running> first;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (waiting.empty())
+      if (waiting.empty() || counts.running == limits.slots)
         return;
       first = std::move(waiting.front());
       waiting.pop_front();
       ++counts.running;
     }
-    slots[slot] = std::move(first);
-    slots[slot]->slot = int32_t(slot);
-    slots[slot]->begin(model, session);
-    session.hold(int32_t(slot), true);
-    prompting.push_back(slots[slot].get());
+    first->slot = *prompts.take(first->beginnings.front(),
+                                first->demand.request.length - 1);
+    first->begin(model, session);
+    prompting.push_back(first.get());
+    slots[size_t(first->slot)] = std::move(first);
   }
 }
 
@@ -246,8 +244,7 @@ void Engine::end(Running &request,
   std::unique_ptr<Running> own;
   if (request.slot >= 0) {
     own = std::move(slots[size_t(request.slot)]);
-    session.hold(own->slot, false);
-    session.leave(own->slot);
+    prompts.leave(own->slot);
   }
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -364,24 +361,33 @@ bool Engine::guess() {
 std::vector<PromptPiece> Engine::takePieces(int64_t room) {
   std::vector<PromptPiece> pieces;
   int64_t rows = 0;
-  for (auto each = prompting.begin(); each != prompting.end();) {
-    Running &request = **each;
-    const TokenIds &ids = request.beginnings.front();
-    int64_t size = int64_t(ids.size());
-    PromptPiece piece{request.slot, request.fed, size - 1,
-                      ids.data() + request.fed,
-                      std::min(size - request.fed, room - rows)};
+  for (Running *request : prompting) {
+    if (prompts.isWaiting(request->slot))
+      continue;
+    const TokenIds &ids = request->beginnings.front();
+    int64_t size = int64_t(ids.size()), first = prompts.computed(request->slot);
+    PromptPiece piece{request->slot, first, size - 1, ids.data() + first,
+                      std::min(size - first, room - rows)};
     if (piece.count == 0)
       break;
     pieces.push_back(piece);
-    request.fed += piece.count;
     rows += piece.count;
-    ++each;
   }
+  for (const PromptPiece &piece : pieces)
+    prompts.add(piece.sentence, piece.count);
   std::lock_guard<std::mutex> lock(mutex);
   counts.prompts += !pieces.empty();
   counts.promptRows += rows;
+  counts.sharedTokens = prompts.sharedTokens();
   return pieces;
+}
+
+/// The prompt of a request is in its cache up to `position`, the last.
+Status Engine::beginDecoding(Running &request, int64_t position) {
+  prompting.erase(std::find(prompting.begin(), prompting.end(), &request));
+  request.guesses.clear();
+  request.right = 0;
+  return session.join(request.slot, position + 1);
 }
 
 /// Chooses behind a row's token or, if the guesses before it were chosen, its
@@ -435,6 +441,8 @@ Status Engine::extendPrompts(bool stepsRows) {
       request->goesOn = true;
     }
   }
+  if (Status status = prompts.copyBeginnings(); !status.ok())
+    return status;
   std::vector<PromptPiece> pieces = takePieces(room);
   if (pieces.empty() && !stepsRows)
     return Status::success();
@@ -444,12 +452,7 @@ Status Engine::extendPrompts(bool stepsRows) {
   auto choose = [&](int64_t slot, int64_t position, float *logits) {
     Running *request = slots[size_t(slot)].get();
     if (row >= stepped) {
-      // Those before it in line have had theirs.
-      prompting.pop_front();
-      request->guesses.clear();
-      request->right = 0;
-      if (Status status = session.join(request->slot, position + 1);
-          !status.ok())
+      if (Status status = beginDecoding(*request, position); !status.ok())
         return status;
       chooseBehind(*request, row++, logits);
       return Status::success();

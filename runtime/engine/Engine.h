@@ -12,6 +12,7 @@
 #define HEDDLE_RUNTIME_ENGINE_ENGINE_H
 
 #include "runtime/Result.h"
+#include "runtime/engine/PromptSlots.h"
 #include "runtime/search/BeamSearch.h"
 #include "runtime/search/SearchOptions.h"
 #include "runtime/session/Session.h"
@@ -56,6 +57,8 @@ struct EngineStatistics {
   int64_t steps = 0, stepRows = 0, prompts = 0, promptRows = 0;
   /// Tokens that were guessed, and those of them that were right.
   int64_t guesses = 0, rightGuesses = 0;
+  /// Tokens of prompts that stood in a slot already.
+  int64_t sharedTokens = 0;
 };
 
 /// Of a decoder alone whose code extends. Borrows the model. One thread runs
@@ -111,6 +114,7 @@ private:
   Status stepRows();
   bool guess();
   std::vector<PromptPiece> takePieces(int64_t room);
+  Status beginDecoding(Running &request, int64_t position);
   Status extendPrompts(bool stepsRows);
   void chooseBehind(Running &request, int64_t row, float *logits);
   void settle(Running &request, int64_t row);
@@ -121,9 +125,10 @@ private:
   EngineLimits limits;
   int64_t positions = 0;
   Session session;
+  PromptSlots prompts{session};
 
   /// Of the thread that runs it: by slot, those with rows in their order, and
-  /// those whose prompts are not in their caches yet.
+  /// those whose prompts are not in their caches yet, as they came.
   std::vector<std::unique_ptr<Running>> slots;
   std::vector<Running *> decoding;
   std::deque<Running *> prompting;

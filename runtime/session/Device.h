@@ -84,6 +84,8 @@ public:
   /// Memory of a state that nobody reads before it is written again: it may
   /// cost nothing until then.
   virtual void forget(char *, int64_t) {}
+  /// Copies what does not overlap.
+  virtual Status copy(char *to, const char *from, int64_t bytes) = 0;
   /// Writes zeros.
   virtual Status clear(char *memory, int64_t bytes) = 0;
   /// Row i becomes what row parents[i] was.

@@ -74,6 +74,10 @@ public:
     if (first < end)
       madvise(reinterpret_cast<void *>(first), end - first, MADV_DONTNEED);
   }
+  Status copy(char *to, const char *from, int64_t bytes) override {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+    return Status::success();
+  }
   Status clear(char *memory, int64_t bytes) override {
     std::memset(memory, 0, static_cast<size_t>(bytes));
     return Status::success();

@@ -174,9 +174,31 @@ Status Session::join(int32_t sentence, int64_t position) {
   return workspace.send(decoder.join(sentence, position));
 }
 
-void Session::leave(int32_t sentence) {
+void Session::leave(int32_t sentence, int64_t kept) {
   int64_t count = decoder.perSentence();
+  for (const State &cache : caches) {
+    int64_t keptBytes = kept == 0 ? 0 : kept * (cache.rowBytes / cache.slots);
+    device->forget(cache.rows + sentence * count * cache.rowBytes + keptBytes,
+                   count * cache.rowBytes - keptBytes);
+  }
+}
+
+int64_t Session::keptPositions() const {
+  int64_t kept = dims[Dim::Capacity];
   for (const State &cache : caches)
-    device->forget(cache.rows + sentence * count * cache.rowBytes,
-                   count * cache.rowBytes);
+    kept = std::min(kept, cache.slots);
+  return kept;
+}
+
+Status Session::copyBeginning(int32_t from, int32_t to, int64_t positions) {
+  int64_t count = decoder.perSentence();
+  for (const State &cache : caches) {
+    int64_t stride = count * cache.rowBytes;
+    if (Status status =
+            device->copy(cache.rows + to * stride, cache.rows + from * stride,
+                         positions * (cache.rowBytes / cache.slots));
+        !status.ok())
+      return status;
+  }
+  return Status::success();
 }

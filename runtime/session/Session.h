@@ -177,9 +177,15 @@ public:
   /// A new row, behind all others, of a sentence that has none: so many
   /// positions of it are in its cache. No more than the batch has sentences.
   Status join(int32_t sentence, int64_t position);
-  /// A sentence has ended: its caches cost nothing until it is written to
-  /// again.
-  void leave(int32_t sentence);
+  /// A sentence has ended: what its caches have behind so many positions costs
+  /// nothing until they are written to again.
+  void leave(int32_t sentence, int64_t kept = 0);
+  /// The last position up to which no cache overwrites its first ones; 0 if a
+  /// cache has not one slot a position.
+  int64_t keptPositions() const;
+  /// A sentence without a row has the first `positions` of another one, which
+  /// has not been beyond keptPositions().
+  Status copyBeginning(int32_t from, int32_t to, int64_t positions);
   /// Whether a sentence without a row has a prompt in its cache.
   void hold(int32_t sentence, bool isHeld) { decoder.hold(sentence, isHeld); }
 
@@ -197,10 +203,10 @@ private:
     std::optional<std::pair<Place, Place>> merged;
   };
   /// One state of constant size, on the device: a row is `rowBytes` long. Or
-  /// one with a slot for each position: a cache is.
+  /// one with slots for positions: a cache is, and `slots` say how many.
   struct State {
     char *rows;
-    int64_t rowBytes;
+    int64_t rowBytes, slots = 0;
   };
   /// Where things stand in the workspace.
   struct Layout {

@@ -323,12 +323,14 @@ void Session::connect(Binding &binding) {
     binding.buffers.push_back({workspace.at(place)});
 }
 
-/// Whether a state has a slot for each position: none is read before it is
-/// written, and memory that no sentence is long enough for is never touched.
-static bool isCache(const Argument &state) {
-  return std::any_of(
+/// The slots of a state that has some for positions, or null: none is read
+/// before it is written, and memory that no sentence is long enough for is
+/// never touched.
+static const Extent *slotsOf(const Argument &state) {
+  auto found = std::find_if(
       state.shape.begin(), state.shape.end(),
       [](const Extent &extent) { return extent.dim == Dim::Capacity; });
+  return found == state.shape.end() ? nullptr : &*found;
 }
 
 /// Finds the decoder's logits, or what it keeps of ranges of them, and its
@@ -348,14 +350,16 @@ Status Session::findDecoderResults() {
       continue;
     char *rows = workspace.at(decode.places[i]);
     int64_t bytes = *argument.byteSize(dims); // Placed: no overflow.
-    if (!isCache(argument))
+    const Extent *slots = slotsOf(argument);
+    if (!slots)
       if (Status status = device->clear(rows, bytes); !status.ok())
         return status;
     // Caches stay where they are.
     if (isOfRows(argument))
       states.push_back({rows, bytes / dims[Dim::Rows]});
     else
-      caches.push_back({rows, bytes / dims[Dim::Caches]});
+      caches.push_back({rows, bytes / dims[Dim::Caches],
+                        slots && slots->divisor == 1 ? slots->in(dims) : 0});
   }
   if (prefill.entry)
     prefillLogits =

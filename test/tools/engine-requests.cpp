@@ -257,6 +257,9 @@ int main(int argc, char **argv) {
     printf(", %llu of %llu guesses right",
            static_cast<unsigned long long>(counts.right_guesses),
            static_cast<unsigned long long>(counts.guesses));
+  if (counts.shared_tokens > 0)
+    printf(", %llu tokens shared",
+           static_cast<unsigned long long>(counts.shared_tokens));
   printf("\n");
   heddle_model_free(model);
   return 0;

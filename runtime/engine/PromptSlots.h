@@ -1,0 +1,75 @@
+//===- PromptSlots.h - Prompts in the slots of an engine --------*- C++ -*-===//
+//
+// Which slot has which prompt in its KV caches, and how much of it. A prompt
+// that begins as another one does is not computed again (prefix caching): it
+// takes the slot in which a request of that beginning has ended, or a copy of
+// what another slot has. Rows of prompts have the same bits however a prompt is
+// cut into pieces, so that a beginning of any length serves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ENGINE_PROMPTSLOTS_H
+#define HEDDLE_RUNTIME_ENGINE_PROMPTSLOTS_H
+
+#include "runtime/session/Session.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace heddle {
+
+/// Of a batch of `session` with a sentence for each slot, which it borrows.
+class PromptSlots {
+public:
+  explicit PromptSlots(Session &session) : session(session) {}
+  void begin(int64_t count);
+
+  /// A free slot for a request with this prompt that takes up to `most`
+  /// positions; none if all are taken.
+  std::optional<int32_t> take(const TokenIds &prompt, int64_t most);
+  /// Between calls of the decoder: gives slots the beginnings that others have
+  /// computed for them.
+  Status copyBeginnings();
+  /// Whether a prompt waits for another one, with which it begins.
+  bool isWaiting(int32_t slot) const { return slots[size_t(slot)].source >= 0; }
+  /// How many tokens of its prompt are in a slot, and that a call computes more
+  /// of them.
+  int64_t computed(int32_t slot) const { return slots[size_t(slot)].computed; }
+  void add(int32_t slot, int64_t tokens) {
+    slots[size_t(slot)].computed += tokens;
+  }
+  /// A request ends. Its slot keeps the prompt until another one needs it; what
+  /// else it has costs nothing any more.
+  void leave(int32_t slot);
+
+  /// Tokens of prompts that nobody had to compute.
+  int64_t sharedTokens() const { return shared; }
+
+private:
+  struct Slot {
+    bool isFree = true;
+    /// Of the request, or of the last one: the part that was computed.
+    TokenIds prompt;
+    int64_t computed = 0;
+    /// The slot that computes its first `promised` tokens, or none.
+    int32_t source = -1;
+    int64_t promised = 0;
+    /// Whether no position of the request overwrites one of the prompt.
+    bool keepsPrompt = false;
+    /// Who was free for longest has the least.
+    uint64_t freeSince = 0;
+  };
+
+  int64_t sharedWith(const Slot &slot, const TokenIds &prompt) const;
+  Status copyFromSource(int32_t slot);
+
+  Session &session;
+  std::vector<Slot> slots;
+  uint64_t clock = 0;
+  int64_t shared = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ENGINE_PROMPTSLOTS_H
