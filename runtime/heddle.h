@@ -494,7 +494,8 @@ heddle_status heddle_score_stream(heddle_session *session,
 
 /* A language model for requests that come and go (continuous batching). Each
    request has settings and callbacks of its own, joins at any step and leaves
-   when it ends; whoever else is there changes no bit of its answer. An engine
+   when it ends; whoever else is there changes no bit of its answer. A prompt
+   that begins as another one is computed from where they differ. An engine
    runs on the thread that calls heddle_engine_step or heddle_engine_run, one at
    a time; any thread, and any callback, submits and cancels. */
 typedef struct heddle_engine heddle_engine;
@@ -512,6 +513,11 @@ typedef struct heddle_engine_limits {
   size_t tokens;
   /* Threads that share the work. By default 1. */
   size_t threads;
+  /* MiB that it may take beside the weights. A request waits until there is
+     room for the KV caches of all tokens that it may have, so that it always
+     finishes; one that can never have room is refused. By default as many as
+     there are. */
+  size_t memory;
 } heddle_engine_limits;
 
 /* `limits` may be NULL. Fails if the model is no language model. */

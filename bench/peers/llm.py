@@ -7,6 +7,7 @@ had at most beyond what it had before it loaded the model.
 usage: PYTHON THIS ENGINE TYPE FOLDER THREADS LIBRARY"""
 
 import ctypes
+import itertools
 import json
 import pathlib
 import resource
@@ -19,11 +20,13 @@ import numpy as np
 engine, kind, folder, threads, library = sys.argv[1:]
 folder, threads = pathlib.Path(folder), int(threads)
 MOST_REQUESTS, MOST_TOKENS = 16, 4608
+numbers = itertools.count()
 VOCABULARY = json.loads((folder / "model" / "config.json").read_text())["vocab_size"]
 
 
 def prompts(length, count):
-    draws = np.random.default_rng(length)
+    """New ones: Heddle does not compute those again that it has seen."""
+    draws = np.random.default_rng(next(numbers))
     return draws.integers(3, VOCABULARY, (count, length)).astype(np.int32)
 
 
@@ -182,7 +185,8 @@ class Limits(ctypes.Structure):
     """heddle_engine_limits."""
 
     _fields_ = [
-        (name, ctypes.c_size_t) for name in ("slots", "beams", "tokens", "threads")
+        (name, ctypes.c_size_t)
+        for name in ("slots", "beams", "tokens", "threads", "memory")
     ]
 
 

@@ -146,10 +146,11 @@ heddle_status heddle_engine_create(const heddle_model *model,
     return reportMisuse(status);
   heddle_engine_limits asked = limits ? *limits : heddle_engine_limits{};
   for (auto [name, value, most] :
-       {std::tuple("slots", asked.slots, 1 << 14),
-        std::tuple("beams", asked.beams, 256),
-        std::tuple("tokens", asked.tokens, INT32_MAX),
-        std::tuple("threads", asked.threads, 256)})
+       {std::tuple("slots", asked.slots, int64_t(1) << 14),
+        std::tuple("beams", asked.beams, int64_t(256)),
+        std::tuple("tokens", asked.tokens, int64_t(INT32_MAX)),
+        std::tuple("threads", asked.threads, int64_t(256)),
+        std::tuple("memory", asked.memory, kMostMebibytes)})
     if (value > size_t(most))
       return reportMisuse(Status::error("the limit '", name, "' is ", value,
                                         ", expected at most ", most));
@@ -165,6 +166,8 @@ heddle_status heddle_engine_create(const heddle_model *model,
   own.beams = asked.beams ? int64_t(asked.beams) : own.beams;
   if (asked.tokens)
     own.positions = int64_t(asked.tokens);
+  if (asked.memory)
+    own.memory = int64_t(asked.memory) << 20;
   SessionOptions options;
   options.pool = created->pool.get();
   auto opened = Engine::open(*created->model, own, options);

@@ -20,7 +20,6 @@ using namespace heddle;
 
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMostSentences = 4096;
-static constexpr int64_t kMostMebibytes = int64_t(1) << 30;
 static constexpr int64_t kMostDimensions = int64_t(1) << 20;
 static constexpr int64_t kMostLabels = int64_t(1) << 20;
 

@@ -26,6 +26,9 @@
 
 namespace heddle {
 
+/// More of them are a mistake.
+inline constexpr int64_t kMostMebibytes = int64_t(1) << 30;
+
 /// What settings say. Absent: what heddle.h calls the default.
 struct SettingValues {
   std::optional<int64_t> batch, threads, workers, maxSource;

@@ -107,8 +107,10 @@ Status Engine::begin() {
     return Status::error("an engine of ", limits.slots, " slots for ",
                          positions, " tokens, with ", limits.beams,
                          " beams each: ", status.message());
+  if (Status status = prompts.begin(limits.slots, limits.memory); !status.ok())
+    return Status::error("an engine of ", limits.slots, " slots ",
+                         status.message());
   slots.resize(sentences.size());
-  prompts.begin(limits.slots);
   size_t rows = size_t(limits.slots * limits.beams);
   chosen.reserve(rows);
   next.reserve(rows);
@@ -147,6 +149,9 @@ Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
   if (demand->settings.beams > limits.beams)
     return Status::error("searches with ", demand->settings.beams,
                          " beams, but a slot has rows for ", limits.beams);
+  PromptSlots::Need need{most, demand->settings.beams};
+  if (Status status = prompts.check(beginning, need); !status.ok())
+    return status;
   running->demand = std::move(*demand);
   // A prompt is none of an answer.
   auto behind = [size = ptrdiff_t(own.prompt.size())](const TokenIds &before) {
@@ -224,14 +229,19 @@ void Engine::admit() {
     std::unique_ptr<Running> first;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (waiting.empty() || counts.running == limits.slots)
+      if (waiting.empty())
+        return;
+      const Running &request = *waiting.front();
+      std::optional<int32_t> slot = prompts.take(
+          request.beginnings.front(),
+          {request.demand.request.length - 1, request.demand.settings.beams});
+      if (!slot)
         return;
       first = std::move(waiting.front());
+      first->slot = *slot;
       waiting.pop_front();
       ++counts.running;
     }
-    first->slot = *prompts.take(first->beginnings.front(),
-                                first->demand.request.length - 1);
     first->begin(model, session);
     prompting.push_back(first.get());
     slots[size_t(first->slot)] = std::move(first);

@@ -36,6 +36,9 @@ struct EngineLimits {
   /// Tokens of a request, its prompt included; absent for as many as the model
   /// has positions. A slot has room for them, which costs what is used of it.
   std::optional<int64_t> positions = {};
+  /// Bytes that the device may give: requests wait until there is room for all
+  /// of their positions. Absent for as many as there are.
+  std::optional<int64_t> memory = {};
 };
 
 /// A text that is continued.

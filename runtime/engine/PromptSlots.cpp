@@ -10,13 +10,81 @@
 #include "runtime/engine/PromptSlots.h"
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 using namespace heddle;
 
 /// Fewer tokens cost less than to wait for them.
 static constexpr int64_t kLeastShared = HEDDLE_QUERY_BLOCK;
 
-void PromptSlots::begin(int64_t count) { slots.resize(size_t(count)); }
+static int64_t toMebibytes(int64_t bytes) { return (bytes + 0xfffff) >> 20; }
+
+Status PromptSlots::begin(int64_t count, std::optional<int64_t> memory) {
+  slots.resize(size_t(count));
+  if (!memory)
+    return Status::success();
+  int64_t others = session.bytesBesideCaches();
+  if (others > *memory)
+    return Status::error("needs ", toMebibytes(others),
+                         " MiB of memory beside KV caches, but may take ",
+                         *memory >> 20);
+  room = *memory - others;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+int64_t PromptSlots::bytesOf(const TokenIds &prompt, Need need) const {
+  int64_t own = need.positions - int64_t(prompt.size());
+  return session.cacheBytes(need.positions) +
+         (need.rows - 1) * session.cacheBytes(own);
+}
+
+Status PromptSlots::check(const TokenIds &prompt, Need need) const {
+  int64_t bytes = bytesOf(prompt, need);
+  if (!room || bytes <= *room)
+    return Status::success();
+  return Status::error("takes up to ", toMebibytes(bytes),
+                       " MiB for KV caches of ", need.positions,
+                       " positions, but the engine has ", *room >> 20);
+}
+
+/// Of slots that are free, or of the others.
+int64_t PromptSlots::bytesTaken(bool ofFree) const {
+  int64_t bytes = 0;
+  for (const Slot &slot : slots)
+    if (slot.isFree == ofFree)
+      bytes += slot.bytes;
+  return bytes;
+}
+
+/// A free slot gives its prompt back.
+void PromptSlots::forget(Slot &slot) {
+  auto number = int32_t(&slot - slots.data());
+  session.hold(number, false);
+  session.leave(number);
+  slot = Slot();
+}
+
+/// Requests have room beside the prompts of others.
+void PromptSlots::makeRoom() {
+  while (room && bytesTaken(false) + bytesTaken(true) > *room) {
+    Slot *oldest = nullptr;
+    for (Slot &slot : slots)
+      if (slot.isFree && slot.bytes > 0 &&
+          (!oldest || slot.freeSince < oldest->freeSince))
+        oldest = &slot;
+    assert(oldest && "requests alone have room");
+    forget(*oldest);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Prompts
+//===----------------------------------------------------------------------===//
 
 /// How many tokens a prompt has in common with that of a slot, less the last
 /// one, whose logits nobody keeps; 0 if they are too few.
@@ -30,7 +98,10 @@ int64_t PromptSlots::sharedWith(const Slot &slot,
   return count < kLeastShared ? 0 : count;
 }
 
-std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, int64_t most) {
+std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, Need need) {
+  int64_t bytes = bytesOf(prompt, need);
+  if (room && bytesTaken(/*ofFree=*/false) + bytes > *room)
+    return std::nullopt;
   // The longest beginning; in place rather than as a copy, and in place of what
   // nobody has asked for the longest.
   std::optional<size_t> own, source;
@@ -55,11 +126,13 @@ std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, int64_t most) {
   shared += inPlace;
   Slot &slot = slots[*own];
   slot = {/*isFree=*/false, prompt, inPlace};
-  slot.keepsPrompt = most <= session.keptPositions();
+  slot.bytes = bytes;
+  slot.keepsPrompt = need.positions <= session.keptPositions();
   if (copied > inPlace) {
     slot.source = int32_t(*source);
     slot.promised = copied;
   }
+  makeRoom();
   return number;
 }
 
@@ -97,6 +170,7 @@ void PromptSlots::leave(int32_t number) {
   slot.source = -1;
   slot.keepsPrompt = kept > 0;
   slot.freeSince = ++clock;
+  slot.bytes = session.cacheBytes(kept);
   session.hold(number, kept > 0);
   session.leave(number, kept);
 }

@@ -6,6 +6,10 @@
 // what another slot has. Rows of prompts have the same bits however a prompt is
 // cut into pieces, so that a beginning of any length serves.
 //
+// A slot costs the pages that are written. With a limit of memory a request
+// begins when there is room for all positions that it may take, so that it
+// always finishes; prompts of ended requests make room.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_RUNTIME_ENGINE_PROMPTSLOTS_H
@@ -23,11 +27,19 @@ namespace heddle {
 class PromptSlots {
 public:
   explicit PromptSlots(Session &session) : session(session) {}
-  void begin(int64_t count);
+  /// The memory is what the session may take, absent for any amount. Fails if
+  /// it is too little for no request at all.
+  Status begin(int64_t count, std::optional<int64_t> memory);
 
-  /// A free slot for a request with this prompt that takes up to `most`
-  /// positions; none if all are taken.
-  std::optional<int32_t> take(const TokenIds &prompt, int64_t most);
+  /// What a request takes: up to so many positions, with the prompt, for each
+  /// of so many rows (beams).
+  struct Need {
+    int64_t positions, rows;
+  };
+  /// Fails if there can never be room for a request with this prompt.
+  Status check(const TokenIds &prompt, Need need) const;
+  /// A free slot for it; none if all are taken or the others leave no room.
+  std::optional<int32_t> take(const TokenIds &prompt, Need need);
   /// Between calls of the decoder: gives slots the beginnings that others have
   /// computed for them.
   Status copyBeginnings();
@@ -59,13 +71,21 @@ private:
     bool keepsPrompt = false;
     /// Who was free for longest has the least.
     uint64_t freeSince = 0;
+    /// Of its caches, at most.
+    int64_t bytes = 0;
   };
 
+  int64_t bytesOf(const TokenIds &prompt, Need need) const;
+  int64_t bytesTaken(bool ofFree) const;
+  void forget(Slot &slot);
+  void makeRoom();
   int64_t sharedWith(const Slot &slot, const TokenIds &prompt) const;
   Status copyFromSource(int32_t slot);
 
   Session &session;
   std::vector<Slot> slots;
+  /// For caches.
+  std::optional<int64_t> room;
   uint64_t clock = 0;
   int64_t shared = 0;
 };

@@ -183,6 +183,25 @@ void Session::leave(int32_t sentence, int64_t kept) {
   }
 }
 
+int64_t Session::bytesBesideCaches() const {
+  int64_t bytes = *workspace.size();
+  for (const State &cache : caches)
+    bytes -= dims[Dim::Caches] * cache.rowBytes;
+  return bytes;
+}
+
+int64_t Session::cacheBytes(int64_t positions) const {
+  constexpr int64_t kPage = 4096;
+  int64_t bytes = 0;
+  for (const State &cache : caches) {
+    int64_t slots = std::min(positions, cache.slots);
+    // One page at either end is not its own alone.
+    if (slots > 0)
+      bytes += (slots * (cache.rowBytes / cache.slots) / kPage + 2) * kPage;
+  }
+  return bytes;
+}
+
 int64_t Session::keptPositions() const {
   int64_t kept = dims[Dim::Capacity];
   for (const State &cache : caches)

@@ -180,6 +180,10 @@ public:
   /// A sentence has ended: what its caches have behind so many positions costs
   /// nothing until they are written to again.
   void leave(int32_t sentence, int64_t kept = 0);
+  /// The bytes of the batch, KV caches left out, and of one cache with so many
+  /// positions, in whole pages: what is not written to costs nothing.
+  int64_t bytesBesideCaches() const;
+  int64_t cacheBytes(int64_t positions) const;
   /// The last position up to which no cache overwrites its first ones; 0 if a
   /// cache has not one slot a position.
   int64_t keptPositions() const;

@@ -1,6 +1,6 @@
 //===- engine-requests.cpp - Requests together and alone ------------------===//
 //
-//   engine-requests MODEL REQUESTS SLOTS[:TOKENS] BEAMS THREADS [gpu]
+//   engine-requests MODEL REQUESTS SLOTS[:TOKENS[:MIB]] BEAMS THREADS [gpu]
 //
 // Each line of REQUESTS is a request to a language model: the step at which it
 // arrives, settings (name=value with commas between) or "-", and ids, with tabs
@@ -199,15 +199,18 @@ static void submit(heddle_engine *engine, Request &request) {
 int main(int argc, char **argv) {
   bool isOnGpu = argc == 7 && argv[6] == std::string("gpu");
   if (argc != 6 && !isOnGpu)
-    fail("expected MODEL REQUESTS SLOTS[:TOKENS] BEAMS THREADS, or gpu behind "
+    fail("expected MODEL REQUESTS SLOTS[:TOKENS[:MIB]] BEAMS THREADS, or gpu "
+         "behind "
          "them");
   heddle_model *model = nullptr;
   check(heddle_model_load(argv[1], isOnGpu ? HEDDLE_CUDA : HEDDLE_CPU, &model));
   std::vector<Request> requests = readRequests(argv[2]);
   auto number = [&](int at) { return std::strtoul(argv[at], nullptr, 10); };
-  const char *colon = strchr(argv[3], ':');
-  size_t tokens = colon ? std::strtoul(colon + 1, nullptr, 10) : 0;
-  heddle_engine_limits limits = {number(3), number(4), tokens, number(5)};
+  std::vector<std::string> sizes = split(argv[3], ':');
+  sizes.resize(3, "0");
+  heddle_engine_limits limits = {std::stoul(sizes[0]), number(4),
+                                 std::stoul(sizes[1]), number(5),
+                                 std::stoul(sizes[2])};
   heddle_engine *engine = nullptr;
   check(heddle_engine_create(model, &limits, &engine));
   size_t next = 0;
