@@ -94,6 +94,9 @@ static Status checkTellsTokens(const heddle_session &session,
   if (search.alternatives > 0)
     return Status::error(asked, nameOf("alternatives"),
                          " gives several translations");
+  if (search.draws() > 1)
+    return Status::error(asked, nameOf("n-best"), " draws ", search.draws(),
+                         " texts");
   if (beams > 1)
     return Status::error(asked, "'", session.model->artifact().path(),
                          "' searches with ", beams, " beams (", nameOf("beam"),
@@ -170,7 +173,7 @@ Result<SearchOptions> heddle::searchFor(const heddle_session &session,
     };
   }
   std::string beam = session.settings.nameOf("beam");
-  if (search.nBest && *search.nBest > settings->beams)
+  if (search.nBest && !search.samples && *search.nBest > settings->beams)
     return Status::error(session.settings.nameOf("n-best"), " is ",
                          *search.nBest, " but '", file, "' searches with ",
                          settings->beams,

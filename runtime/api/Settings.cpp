@@ -384,11 +384,7 @@ Status Settings::checkHypotheses(const SettingValues &values) const {
                          nameOf("alternatives"));
   if (!search.nBest)
     return Status::success();
-  if (search.samples)
-    return Status::error(nameOf("n-best"),
-                         " gives what a beam search found, but ",
-                         nameOf("sample"), " draws");
-  if (search.beams && *search.nBest > *search.beams)
+  if (!search.samples && search.beams && *search.nBest > *search.beams)
     return Status::error(nameOf("n-best"), " is ", *search.nBest, " but ",
                          nameOf("beam"), " is ", *search.beams);
   if (search.scores)

@@ -26,10 +26,20 @@
 
 using namespace heddle;
 
-/// A request and its search: what a batch of one sentence is elsewhere.
+/// What several samples of one request have found, by their number.
+struct Engine::Samples {
+  size_t left;
+  std::vector<Hypothesis> found;
+  Status failure = Status::success();
+};
+
+/// A request, or one of its samples, and its search: what a batch of one
+/// sentence is elsewhere.
 struct Engine::Running {
   uint64_t number = 0;
   EngineRequest request;
+  std::shared_ptr<Samples> samples;
+  uint32_t sample = 0;
   /// Its prompt, and that with what the answer begins with.
   std::vector<TokenIds> prompts, beginnings;
   Demand demand;
@@ -55,6 +65,7 @@ void Engine::Running::begin(const Model &model, Session &session) {
   batch->limits = demand.limits;
   batch->room = demand.room;
   batch->firstSentence = slot;
+  batch->samples = {sample};
   mostGuesses = request.options.guesses;
   bool isBeamed = demand.settings.beams > 1;
   search = isBeamed ? static_cast<Search *>(&beamed.emplace(*batch))
@@ -125,7 +136,8 @@ static Status cancellation() {
   return Status::error("the request was cancelled");
 }
 
-Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
+Result<std::unique_ptr<Engine::Running>>
+Engine::check(EngineRequest request) const {
   if (request.prompt.empty())
     return Status::error("the prompt has no token");
   if (request.options.alternatives > 0)
@@ -168,16 +180,27 @@ Result<std::unique_ptr<Engine::Running>> Engine::check(EngineRequest request) {
 Result<uint64_t>
 Engine::submit(EngineRequest request,
                const std::function<void(uint64_t number)> &numbered) {
-  auto running = check(std::move(request));
-  if (!running.ok())
-    return running.status();
+  auto draws = size_t(request.options.draws());
+  auto samples =
+      std::make_shared<Samples>(Samples{draws, std::vector<Hypothesis>(draws)});
+  std::vector<std::unique_ptr<Running>> all;
+  for (size_t sample = 0; sample < draws; ++sample) {
+    auto running = check(request);
+    if (!running.ok())
+      return running.status();
+    (*running)->samples = samples;
+    (*running)->sample = uint32_t(sample);
+    all.push_back(std::move(*running));
+  }
   std::lock_guard<std::mutex> lock(mutex);
-  (*running)->number = ++lastNumber;
-  unfinished[lastNumber] = false;
+  unfinished[++lastNumber] = false;
   if (numbered)
     numbered(lastNumber);
   ++counts.submitted;
-  waiting.push_back(std::move(*running));
+  for (std::unique_ptr<Running> &running : all) {
+    running->number = lastNumber;
+    waiting.push_back(std::move(running));
+  }
   return lastNumber;
 }
 
@@ -248,7 +271,8 @@ void Engine::admit() {
   }
 }
 
-/// Tells a request what became of it, whose slot is free then.
+/// Tells a request what became of it, with the last of its samples; the slot is
+/// free then.
 void Engine::end(Running &request,
                  const Result<std::vector<Hypothesis>> &result) {
   std::unique_ptr<Running> own;
@@ -256,14 +280,28 @@ void Engine::end(Running &request,
     own = std::move(slots[size_t(request.slot)]);
     prompts.leave(own->slot);
   }
+  Samples &samples = *request.samples;
+  bool areSeveral = samples.found.size() > 1, isLast = --samples.left == 0;
+  if (areSeveral && result.ok())
+    samples.found[request.sample] = result->front();
+  else if (areSeveral && samples.failure.ok())
+    samples.failure = result.status();
   {
     std::lock_guard<std::mutex> lock(mutex);
-    unfinished.erase(request.number);
     counts.running -= own != nullptr;
+    if (!isLast)
+      return;
+    unfinished.erase(request.number);
     ++counts.finished;
   }
-  if (request.request.finished)
+  if (!request.request.finished)
+    return;
+  if (!areSeveral)
     request.request.finished(result);
+  else if (samples.failure.ok())
+    request.request.finished(std::move(samples.found));
+  else
+    request.request.finished(samples.failure);
 }
 
 void Engine::endAll(const Status &status) {

@@ -45,10 +45,10 @@ struct EngineLimits {
 struct EngineRequest {
   /// Not empty; and what the answer begins with, which is part of it.
   TokenIds prompt, beginning = {};
-  /// How. onToken hears of sentence 0.
+  /// How. onToken hears of sentence 0, the first sample.
   SearchOptions options = {};
-  /// Takes the hypotheses, the best first, or why there are none, on the thread
-  /// that runs the engine. May submit and cancel.
+  /// Takes the hypotheses, the best first or samples in order, or why there are
+  /// none, on the thread that runs the engine. May submit and cancel.
   std::function<void(const Result<std::vector<Hypothesis>> &)> finished = {};
 };
 
@@ -97,6 +97,7 @@ public:
 
 private:
   struct Running;
+  struct Samples;
   /// The rows of a request that go on: a part of `chosen`.
   struct Chosen {
     size_t begin, end;
@@ -107,7 +108,7 @@ private:
   Engine(const Model &model, const EngineLimits &limits,
          const SessionOptions &options);
   Status begin();
-  Result<std::unique_ptr<Running>> check(EngineRequest request);
+  Result<std::unique_ptr<Running>> check(EngineRequest request) const;
   void admit();
   void end(Running &request, const Result<std::vector<Hypothesis>> &result);
   void endAll(const Status &status);

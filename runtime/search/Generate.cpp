@@ -2,7 +2,8 @@
 //
 // What a search asks of a session, and the loop that runs it. Alternatives take
 // two runs: one to the first free token of each sentence, and one of a sentence
-// for each of its best tokens there.
+// for each of its best tokens there. Several samples of a sentence are several
+// sentences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,11 +139,10 @@ static Status run(Search &search, SearchBatch &batch, const Demand &demand) {
 }
 
 /// One search, of sentences for which a token may have been chosen.
-static Result<std::vector<std::vector<Hypothesis>>>
-searchOnce(const Model &model, Session &session,
-           const std::vector<TokenIds> &sources,
-           const std::vector<TokenIds> &prefixes, const SearchOptions &options,
-           std::vector<GivenToken> given = {}) {
+static Result<std::vector<std::vector<Hypothesis>>> searchOnce(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options,
+    std::vector<GivenToken> given = {}, std::vector<uint32_t> samples = {}) {
   Result<Demand> demand = demandOf(model, sources, prefixes, options);
   if (!demand.ok())
     return demand.status();
@@ -150,6 +150,7 @@ searchOnce(const Model &model, Session &session,
   if (!batch.ok())
     return batch.status();
   batch->given = std::move(given);
+  batch->samples = std::move(samples);
   std::optional<SingleSearch> single;
   std::optional<BeamedSearch> beamed;
   Search &search = batch->settings.beams > 1
@@ -182,46 +183,78 @@ static Result<std::vector<std::vector<GivenToken>>> findFirstTokens(
   return tokens;
 }
 
-/// For each source one hypothesis a token that may come first. As many run
+namespace {
+/// One of several searches of a source.
+struct OneOf {
+  size_t source;
+  std::optional<GivenToken> given;
+  uint32_t sample = 0;
+};
+} // namespace
+
+/// For each source the best hypothesis of each of its searches. As many run
 /// together as there are sources: so they take no more memory than these.
+static Result<std::vector<std::vector<Hypothesis>>>
+searchEach(const Model &model, Session &session,
+           const std::vector<TokenIds> &sources,
+           const std::vector<TokenIds> &prefixes, const SearchOptions &options,
+           const std::vector<OneOf> &all) {
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  for (size_t begin = 0; begin < all.size(); begin += sources.size()) {
+    size_t end = std::min(begin + sources.size(), all.size());
+    std::vector<TokenIds> ownSources, ownPrefixes;
+    std::vector<GivenToken> given;
+    std::vector<uint32_t> samples;
+    SearchOptions own = options;
+    if (options.allowed.size() > 1)
+      own.allowed.clear();
+    for (size_t k = begin; k < end; ++k) {
+      size_t i = all[k].source;
+      ownSources.push_back(sources[i]);
+      if (!prefixes.empty())
+        ownPrefixes.push_back(prefixes[i]);
+      if (options.allowed.size() > 1)
+        own.allowed.push_back(options.allowed[i]);
+      if (all[k].given)
+        given.push_back(*all[k].given);
+      samples.push_back(all[k].sample);
+    }
+    auto found = searchOnce(model, session, ownSources, ownPrefixes, own,
+                            std::move(given), std::move(samples));
+    if (!found.ok())
+      return found.status();
+    for (size_t k = begin; k < end; ++k)
+      for (Hypothesis &best : (*found)[k - begin]) {
+        results[all[k].source].push_back(std::move(best));
+        break;
+      }
+  }
+  return results;
+}
+
+/// For each source one hypothesis a token that may come first.
 static Result<std::vector<std::vector<Hypothesis>>> searchAlternatives(
     const Model &model, Session &session, const std::vector<TokenIds> &sources,
     const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
   auto first = findFirstTokens(model, session, sources, prefixes, options);
   if (!first.ok())
     return first.status();
-  std::vector<std::pair<size_t, GivenToken>> all;
+  std::vector<OneOf> all;
   for (size_t i = 0; i < sources.size(); ++i)
     for (const GivenToken &token : (*first)[i])
-      all.emplace_back(i, token);
-  std::vector<std::vector<Hypothesis>> results(sources.size());
-  for (size_t begin = 0; begin < all.size(); begin += sources.size()) {
-    size_t end = std::min(begin + sources.size(), all.size());
-    std::vector<TokenIds> ownSources, ownPrefixes;
-    std::vector<GivenToken> given;
-    SearchOptions own = options;
-    if (options.allowed.size() > 1)
-      own.allowed.clear();
-    for (size_t k = begin; k < end; ++k) {
-      size_t i = all[k].first;
-      ownSources.push_back(sources[i]);
-      if (!prefixes.empty())
-        ownPrefixes.push_back(prefixes[i]);
-      if (options.allowed.size() > 1)
-        own.allowed.push_back(options.allowed[i]);
-      given.push_back(all[k].second);
-    }
-    auto found = searchOnce(model, session, ownSources, ownPrefixes, own,
-                            std::move(given));
-    if (!found.ok())
-      return found.status();
-    for (size_t k = begin; k < end; ++k)
-      for (Hypothesis &best : (*found)[k - begin]) {
-        results[all[k].first].push_back(std::move(best));
-        break;
-      }
-  }
-  return results;
+      all.push_back({i, token});
+  return searchEach(model, session, sources, prefixes, options, all);
+}
+
+/// For each source several samples.
+static Result<std::vector<std::vector<Hypothesis>>> searchSamples(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  std::vector<OneOf> all;
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (int64_t sample = 0; sample < options.draws(); ++sample)
+      all.push_back({i, std::nullopt, uint32_t(sample)});
+  return searchEach(model, session, sources, prefixes, options, all);
 }
 
 Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
@@ -229,9 +262,11 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
     const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
   auto search = [&](const std::vector<TokenIds> &beginnings,
                     const SearchOptions &own) {
-    return own.alternatives > 0
-               ? searchAlternatives(model, session, sources, beginnings, own)
-               : searchOnce(model, session, sources, beginnings, own);
+    if (own.alternatives > 0)
+      return searchAlternatives(model, session, sources, beginnings, own);
+    if (own.draws() > 1)
+      return searchSamples(model, session, sources, beginnings, own);
+    return searchOnce(model, session, sources, beginnings, own);
   };
   if (!model.manifest().promptsTarget)
     return search(prefixes, options);

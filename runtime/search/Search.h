@@ -50,6 +50,9 @@ struct SearchBatch {
   std::vector<TokenIds> candidates = {};
   /// One a sentence, or none.
   std::vector<GivenToken> given = {};
+  /// Of each sentence, which of the samples of its source it is; none for the
+  /// first ones.
+  std::vector<uint32_t> samples = {};
   /// What the session calls the first sentence and its first row.
   int32_t firstSentence = 0;
   int64_t firstRow = 0;

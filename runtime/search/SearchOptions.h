@@ -39,6 +39,8 @@ struct SearchOptions {
            : allowed.size() == 1 ? &allowed.front()
                                  : &allowed[sentence];
   }
+  /// Samples of each sentence, independent of each other.
+  int64_t draws() const { return samples ? nBest.value_or(1) : 1; }
   /// Whether greedy hypotheses and samples have sums, too: of the model's own
   /// log-probabilities or, if they are normalised again, of those. Those of
   /// a beam search always have.

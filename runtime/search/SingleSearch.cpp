@@ -28,6 +28,13 @@ SingleSearch::SingleSearch(const SearchBatch &batch)
       keys.push_back(sourceKey(source));
 }
 
+DrawKey SingleSearch::keyOf(int64_t row) const {
+  size_t sentence = sentenceOf(row);
+  return {options.seed, keys[sentence],
+          batch.samples.empty() ? 0 : batch.samples[sentence],
+          uint32_t(tokensOf(row).size())};
+}
+
 /// Where the largest score stands, or one that is drawn, and, if somebody
 /// wants it, its log-probability among them.
 std::optional<Sampler::Drawn>
@@ -36,9 +43,7 @@ SingleSearch::placeOf(int64_t row, const NextTokenScores &scores) {
   if (!largest)
     return std::nullopt;
   if (!keys.empty())
-    return sampler.draw(scores.values, scores.count,
-                        {options.seed, keys[sentenceOf(row)], /*sample=*/0,
-                         uint32_t(tokensOf(row).size())});
+    return sampler.draw(scores.values, scores.count, keyOf(row));
   double logProbability = 0;
   if (options.wantsSums && settings.renormalizes)
     logProbability =

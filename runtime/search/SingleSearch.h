@@ -38,6 +38,7 @@ private:
   std::optional<Choice> chooseToken(int64_t row);
   std::optional<Choice> chooseFrom(int64_t row, NextTokenScores logits);
   std::optional<Choice> chooseFrom(const BestLogits &logits);
+  DrawKey keyOf(int64_t row) const;
   std::optional<Sampler::Drawn> placeOf(int64_t row,
                                         const NextTokenScores &scores);
 

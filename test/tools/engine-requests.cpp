@@ -95,7 +95,7 @@ static heddle_settings *settingsOf(Request &request) {
       continue;
     }
     check(heddle_settings_set(settings, name.c_str(), value.c_str()));
-    request.isTold = request.isTold && name != "beam";
+    request.isTold &= name != "beam" && name != "n-best";
   }
   return settings;
 }

@@ -18,6 +18,8 @@ def settings():
         words += [f"top-k={random.choice([3, 5, 13])}"]
         if random.random() < 0.3:
             words += [f"cancel={random.randint(1, 3)}"]
+        elif random.random() < 0.3:
+            words += ["n-best=3"]
     if kind == "beam":
         words += ["beam=4", "n-best=2"]
     if kind == "penalty":
