@@ -364,10 +364,10 @@ typedef struct heddle_answers heddle_answers;
    many, the best first or samples in the order of their numbers, or with
    "alternatives" one for each of the best next tokens, in their order; none if
    it has no token. If constraints let no sequence of a beam search end, the
-   answer is empty, with a score of -inf. Any number of inputs may be given: they
-   run in batches of similar length. An input that cannot be translated fails the
-   call, which names it ("input 3", counted from 1), unless the setting "on-error" is skip: then it has no answer, and a
-   notice says why. */
+   answer is empty, with a score of -inf. Any number of inputs may be given:
+   they run in batches of similar length. An input that cannot be translated
+   fails the call, which names it ("input 3", counted from 1), unless the
+   setting "on-error" is skip: then it has no answer, and a notice says why. */
 heddle_status heddle_translate(heddle_session *session,
                                const heddle_input *inputs, size_t count,
                                heddle_answers **answers);

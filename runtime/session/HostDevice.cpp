@@ -2,8 +2,8 @@
 //
 // Memory comes from mmap: a refusal is a status and not an exception, and pages
 // that no batch touches cost nothing. With HEDDLE_POISON in the environment all
-// bits of memory are ones where nothing has been written, which are no number in
-// any float: a test sees who reads it.
+// bits of memory are ones where nothing has been written, which are no number
+// in any float: a test sees who reads it.
 //
 //===----------------------------------------------------------------------===//
 
