@@ -515,8 +515,8 @@ typedef struct heddle_engine_limits {
   size_t threads;
   /* MiB that it may take beside the weights. A request waits until there is
      room for the KV caches of all tokens that it may have, so that it always
-     finishes; one that can never have room is refused. By default as many as
-     there are. */
+     finishes; one that can never have room is refused. A GPU gives memory for
+     all slots at once. By default as many as there are. */
   size_t memory;
 } heddle_engine_limits;
 

@@ -108,7 +108,8 @@ static Status score(heddle_session &session, LineRunOptions options,
                scores);
     return answer;
   };
-  return scoreLines(*session.workers, options, tokens, source, pack, write);
+  return scoreLines(*session.workers, options,
+                    {tokens, pack, session.values.stride}, source, write);
 }
 
 /// A job over a source, for a caller who takes the answers.

@@ -145,6 +145,10 @@ Result<SearchOptions> heddle::searchFor(const heddle_session &session,
                                         const LineTokens &tokens) {
   const Model &model = *session.model;
   const std::string &file = model.artifact().path();
+  if (session.values.stride)
+    return Status::error(session.settings.nameOf("stride"),
+                         " is for texts that are scored, expected none where "
+                         "texts are continued");
   SearchOptions search = searchOf(session);
   if (Status status = readAllowed(session, tokens, search); !status.ok())
     return status;

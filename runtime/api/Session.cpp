@@ -64,7 +64,7 @@ static bool isReadBy(const Manifest &manifest, const heddle_setting &setting) {
   if (name == "max-answer" || name == "unanswerable")
     return manifest.answer.has_value();
   if (name == "stride")
-    return manifest.tag || manifest.answer;
+    return manifest.tag || manifest.answer || manifest.promptsTarget;
   if (name == "no-truncate")
     return manifest.embed || hasLabels;
   return group == kVectorGroup  ? manifest.embed.has_value()
@@ -76,7 +76,9 @@ static bool isReadBy(const Manifest &manifest, const heddle_setting &setting) {
 static Status checkStride(const Model &model, const Settings &settings) {
   std::optional<Aggregation> aggregation = settings.values().label.aggregation;
   bool findsSpans = aggregation && *aggregation != Aggregation::None;
-  if (!settings.has("stride") || model.manifest().answer || findsSpans)
+  const Manifest &manifest = model.manifest();
+  if (!settings.has("stride") || manifest.answer || manifest.promptsTarget ||
+      findsSpans)
     return Status::success();
   return Status::error(
       settings.nameOf("stride"), " is given without spans of labels, expected ",

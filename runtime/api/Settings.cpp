@@ -261,8 +261,9 @@ static constexpr Row kOtherRows[] = {
      readUnanswerable},
     {{"stride", "N", kTextGroup,
       "read texts that are too long in windows, of which each has N tokens of "
-      "the one before it: with --aggregate, or to answer questions, which "
-      "always does so (default 128, or half a window)"},
+      "the one before it: with --aggregate, to answer questions, which always "
+      "does so (default 128, or half a window), or to score with a language "
+      "model"},
      readNumber<&SettingValues::stride, 0, kMostTokensAsked>},
     {{"no-truncate", nullptr, kTextGroup,
       "refuse texts that are too long for a model that embeds or labels texts "

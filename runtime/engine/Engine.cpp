@@ -1,62 +1,21 @@
 //===- Engine.cpp - Requests that join and leave at any step --------------===//
 //
-// The session has a sentence for each slot, and rows for those that decode. A
-// step of the engine is one step of all rows, then a call for pieces of
-// prompts, in the order in which requests came. A prompt that ends in it has
-// its first token from that call, and a row from then on. Rows of a request
-// stand together.
-//
-// A row may bring guesses of what follows it (prompt lookup; Saxena 2023). The
-// step of all rows is then such a call, too, which computes each guess as a row
-// of its own. The request chooses behind its token as ever, and goes on behind
-// a guess if that is what it chose: the bits are those of as many steps.
+// The session has a sentence for each slot, and rows for those that decode
+// (EngineSteps.cpp). A request waits, in order, for a slot and, with a limit,
+// for memory; several samples of one are requests of their own, which end as
+// one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/engine/Engine.h"
 
 #include "runtime/code/KernelAbi.h"
-#include "runtime/engine/PromptLookup.h"
-#include "runtime/search/BeamedSearch.h"
-#include "runtime/search/Demand.h"
-#include "runtime/search/SingleSearch.h"
+#include "runtime/engine/RunningRequest.h"
 
 #include <algorithm>
 #include <utility>
 
 using namespace heddle;
-
-/// What several samples of one request have found, by their number.
-struct Engine::Samples {
-  size_t left;
-  std::vector<Hypothesis> found;
-  Status failure = Status::success();
-};
-
-/// A request, or one of its samples, and its search: what a batch of one
-/// sentence is elsewhere.
-struct Engine::Running {
-  uint64_t number = 0;
-  EngineRequest request;
-  std::shared_ptr<Samples> samples;
-  uint32_t sample = 0;
-  /// Its prompt, and that with what the answer begins with.
-  std::vector<TokenIds> prompts, beginnings;
-  Demand demand;
-  std::optional<SearchBatch> batch;
-  std::optional<SingleSearch> single;
-  std::optional<BeamedSearch> beamed;
-  Search *search = nullptr;
-  int32_t slot = -1;
-  int64_t rows = 0;
-  /// What may follow its row, of which so many were chosen, and whether it goes
-  /// on behind more of them; and how many are worth a guess.
-  TokenIds guesses;
-  int64_t right = 0, mostGuesses = 0;
-  bool goesOn = false;
-
-  void begin(const Model &model, Session &session);
-};
 
 /// Makes the search, now that nothing moves any more.
 void Engine::Running::begin(const Model &model, Session &session) {
@@ -114,6 +73,15 @@ Status Engine::begin() {
   request.prefillLogits =
       std::min<int64_t>(HEDDLE_EXTEND_ROWS, limits.slots * (1 + kMostGuesses));
   std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
+  // A GPU gives memory for all slots at once.
+  if (limits.memory && model.isOnGpu()) {
+    Result<int64_t> bytes = session.bytesFor(sentences, request);
+    if (bytes.ok() && *bytes > *limits.memory)
+      return Status::error("an engine of ", limits.slots, " slots needs ",
+                           (*bytes + 0xfffff) >> 20,
+                           " MiB of memory, but may take ",
+                           *limits.memory >> 20);
+  }
   if (Status status = session.begin(sentences, request); !status.ok())
     return Status::error("an engine of ", limits.slots, " slots for ",
                          positions, " tokens, with ", limits.beams,
@@ -131,10 +99,6 @@ Status Engine::begin() {
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
-
-static Status cancellation() {
-  return Status::error("the request was cancelled");
-}
 
 Result<std::unique_ptr<Engine::Running>>
 Engine::check(EngineRequest request) const {
@@ -319,257 +283,4 @@ void Engine::endAll(const Status &status) {
   }
   for (std::unique_ptr<Running> &request : left)
     end(*request, status);
-}
-
-//===----------------------------------------------------------------------===//
-// Steps
-//===----------------------------------------------------------------------===//
-
-/// Asks what follows the rows of a request; none ends it.
-void Engine::choose(Running &request, int64_t first, int64_t count) {
-  request.batch->firstRow = first;
-  size_t begin = chosen.size();
-  Status status =
-      isCancelled(request)
-          ? cancellation()
-          : request.search->choose(/*sentence=*/0, first, count, chosen);
-  if (!status.ok())
-    chosen.resize(begin);
-  next.push_back({begin, chosen.size(), &request});
-  if (chosen.size() > begin)
-    return;
-  if (!status.ok())
-    return end(request, status);
-  std::vector<Hypothesis> found = request.search->take(0);
-  auto size = ptrdiff_t(request.request.prompt.size());
-  for (Hypothesis &hypothesis : found) {
-    hypothesis.given -= size;
-    hypothesis.tokens.erase(hypothesis.tokens.begin(),
-                            hypothesis.tokens.begin() + size);
-  }
-  end(request, std::move(found));
-}
-
-/// Gives each row its last token.
-void Engine::feed() {
-  int64_t row = 0;
-  for (Running *request : decoding) {
-    request->batch->firstRow = row;
-    for (int64_t number = 0; number < request->rows; ++number, ++row) {
-      session.ids()[row] = request->search->tokens[number].back();
-      request->search->prepare(row);
-    }
-  }
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.steps += row > 0;
-  counts.stepRows += row;
-}
-
-/// The next token of all rows.
-Status Engine::stepRows() {
-  if (session.rows() == 0)
-    return Status::success();
-  feed();
-  if (Status status = session.runStep(); !status.ok())
-    return status;
-  int64_t row = 0;
-  // Those that end are gone behind their choice.
-  for (Running *request : decoding) {
-    int64_t count = request->rows;
-    choose(*request, row, count);
-    row += count;
-  }
-  return Status::success();
-}
-
-/// Guesses what follows rows; whether there is a guess. A request whose guesses
-/// were wrong has fewer the next time, and more again once all are right.
-bool Engine::guess() {
-  int64_t count = 0, rows = session.rows();
-  for (Running *each : decoding) {
-    Running &request = *each;
-    request.guesses.clear();
-    const TokenIds &tokens = request.search->tokens[0];
-    int64_t begun = int64_t(request.beginnings.front().size());
-    int64_t size = int64_t(tokens.size());
-    // The last token that it may have is fed to nobody.
-    int64_t most = std::min({request.mostGuesses,
-                             request.demand.limits.front() - (size - begun) - 1,
-                             HEDDLE_EXTEND_ROWS - rows - count});
-    if (most > 0)
-      request.guesses = lookUp(tokens, most);
-    count += int64_t(request.guesses.size());
-  }
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.guesses += count;
-  return count > 0;
-}
-
-/// The next pieces of prompts, of at most `room` rows.
-std::vector<PromptPiece> Engine::takePieces(int64_t room) {
-  std::vector<PromptPiece> pieces;
-  int64_t rows = 0;
-  for (Running *request : prompting) {
-    if (prompts.isWaiting(request->slot))
-      continue;
-    const TokenIds &ids = request->beginnings.front();
-    int64_t size = int64_t(ids.size()), first = prompts.computed(request->slot);
-    PromptPiece piece{request->slot, first, size - 1, ids.data() + first,
-                      std::min(size - first, room - rows)};
-    if (piece.count == 0)
-      break;
-    pieces.push_back(piece);
-    rows += piece.count;
-  }
-  for (const PromptPiece &piece : pieces)
-    prompts.add(piece.sentence, piece.count);
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.prompts += !pieces.empty();
-  counts.promptRows += rows;
-  counts.sharedTokens = prompts.sharedTokens();
-  return pieces;
-}
-
-/// The prompt of a request is in its cache up to `position`, the last.
-Status Engine::beginDecoding(Running &request, int64_t position) {
-  prompting.erase(std::find(prompting.begin(), prompting.end(), &request));
-  request.guesses.clear();
-  request.right = 0;
-  return session.join(request.slot, position + 1);
-}
-
-/// Chooses behind a row's token or, if the guesses before it were chosen, its
-/// next guess. Of one that is chosen the request goes on with the logits that
-/// come next.
-void Engine::chooseBehind(Running &request, int64_t row, float *logits) {
-  size_t before = chosen.size(), slot = size_t(request.slot);
-  request.batch->told = logits;
-  choose(request, row, /*count=*/1);
-  if (!slots[slot])
-    return; // It has ended.
-  request.batch->told = nullptr;
-  request.goesOn =
-      size_t(request.right) < request.guesses.size() &&
-      chosen.back().token == request.guesses[size_t(request.right)];
-  if (!request.goesOn)
-    return;
-  ++request.right;
-  request.search->tokens.keep({{0, chosen.back().token}});
-  chosen.resize(before);
-  next.pop_back();
-}
-
-/// What the guesses of a row were worth, once it has chosen.
-void Engine::settle(Running &request, int64_t row) {
-  int64_t count = int64_t(request.guesses.size());
-  if (count == 0)
-    return;
-  session.accept(row, count, request.right);
-  request.mostGuesses =
-      request.right == count
-          ? std::min(2 * request.mostGuesses, request.request.options.guesses)
-          : std::max<int64_t>(request.right, 1);
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.rightGuesses += request.right;
-}
-
-/// The next pieces of prompts; who has the last of its own has a first token.
-/// With `stepsRows` the next token of all rows beside them, and more of those
-/// whose guesses are right.
-Status Engine::extendPrompts(bool stepsRows) {
-  int64_t room = HEDDLE_EXTEND_ROWS, stepped = 0;
-  std::vector<TokenIds> guesses;
-  if (stepsRows) {
-    feed();
-    stepped = session.rows();
-    for (Running *request : decoding) {
-      guesses.push_back(request->guesses);
-      room -= 1 + int64_t(request->guesses.size());
-      request->right = 0;
-      request->goesOn = true;
-    }
-  }
-  if (Status status = prompts.copyBeginnings(); !status.ok())
-    return status;
-  std::vector<PromptPiece> pieces = takePieces(room);
-  if (pieces.empty() && !stepsRows)
-    return Status::success();
-  // A row has the logits behind it and behind each of its guesses.
-  int64_t row = stepsRows ? 0 : session.rows();
-  size_t told = 0;
-  auto choose = [&](int64_t slot, int64_t position, float *logits) {
-    Running *request = slots[size_t(slot)].get();
-    if (row >= stepped) {
-      if (Status status = beginDecoding(*request, position); !status.ok())
-        return status;
-      chooseBehind(*request, row++, logits);
-      return Status::success();
-    }
-    if (request && request->goesOn)
-      chooseBehind(*request, row, logits);
-    if (++told <= guesses[size_t(row)].size())
-      return Status::success();
-    if (request = slots[size_t(slot)].get(); request)
-      settle(*request, row);
-    told = 0;
-    ++row;
-    return Status::success();
-  };
-  return session.extend(pieces, choose, stepsRows ? &guesses : nullptr);
-}
-
-/// Goes on with the rows that were chosen.
-Status Engine::keep() {
-  fillGaps(next);
-  decoding.clear();
-  std::vector<int32_t> parents;
-  std::vector<Continuation> own;
-  for (const Chosen &each : next) {
-    Running &request = *each.request;
-    own.clear();
-    for (size_t i = each.begin; i < each.end; ++i) {
-      parents.push_back(chosen[i].row);
-      own.push_back(
-          {chosen[i].row - int32_t(request.batch->firstRow), chosen[i].token});
-    }
-    request.search->tokens.keep(own);
-    request.rows = int64_t(each.size());
-    decoding.push_back(&request);
-  }
-  chosen.clear();
-  next.clear();
-  return session.keep(parents);
-}
-
-Result<bool> Engine::step() {
-  if (session.isCancelled()) {
-    Status status = Status::error("the decoding was cancelled");
-    endAll(status);
-    return status;
-  }
-  endCancelled();
-  admit();
-  // Rows of one request share their past in steps alone.
-  bool mayMix = limits.beams == 1 && session.rows() > 0 &&
-                session.rows() < HEDDLE_EXTEND_ROWS;
-  bool areTogether = mayMix && (guess() || !prompting.empty());
-  Status status = areTogether ? Status::success() : stepRows();
-  if (status.ok())
-    status = extendPrompts(areTogether);
-  if (status.ok())
-    status = keep();
-  if (!status.ok()) {
-    endAll(status);
-    return status;
-  }
-  std::lock_guard<std::mutex> lock(mutex);
-  return !decoding.empty() || !prompting.empty() || !waiting.empty();
-}
-
-Status Engine::run() {
-  while (true) {
-    Result<bool> isLeft = step();
-    if (!isLeft.ok() || !*isLeft)
-      return isLeft.status();
-  }
 }

@@ -71,7 +71,8 @@ void PromptSlots::forget(Slot &slot) {
 
 /// Requests have room beside the prompts of others.
 void PromptSlots::makeRoom() {
-  while (room && bytesTaken(false) + bytesTaken(true) > *room) {
+  while (room &&
+         bytesTaken(/*ofFree=*/false) + bytesTaken(/*ofFree=*/true) > *room) {
     Slot *oldest = nullptr;
     for (Slot &slot : slots)
       if (slot.isFree && slot.bytes > 0 &&
@@ -100,7 +101,9 @@ int64_t PromptSlots::sharedWith(const Slot &slot,
 
 std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, Need need) {
   int64_t bytes = bytesOf(prompt, need);
-  if (room && bytesTaken(/*ofFree=*/false) + bytes > *room)
+  bool isFull = std::none_of(slots.begin(), slots.end(),
+                             [](const Slot &slot) { return slot.isFree; });
+  if (isFull || (room && bytesTaken(/*ofFree=*/false) + bytes > *room))
     return std::nullopt;
   // The longest beginning; in place rather than as a copy, and in place of what
   // nobody has asked for the longest.
@@ -118,8 +121,6 @@ std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, Need need) {
     if (!own || count > inPlace || isOlder)
       own = i, inPlace = count;
   }
-  if (!own)
-    return std::nullopt;
   auto number = int32_t(*own);
   session.leave(number, inPlace);
   session.hold(number, true);

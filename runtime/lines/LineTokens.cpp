@@ -142,12 +142,13 @@ Result<TokenIds> LineTokens::parseTarget(const LineText &line,
   return target;
 }
 
-Result<TokenIds> LineTokens::target(const LineText &line,
-                                    TargetPart part) const {
+Result<TokenIds> LineTokens::target(const LineText &line, TargetPart part,
+                                    bool ofAnyLength) const {
   Result<TokenIds> target = parseTarget(line, part);
   if (!target.ok())
     return target;
   Status status = part == TargetPart::Beginning ? model.checkPrefix(*target)
+                  : ofAnyLength                 ? model.checkTargetIds(*target)
                                                 : model.checkTarget(*target);
   return status.ok() ? target : status;
 }

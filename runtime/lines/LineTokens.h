@@ -52,9 +52,11 @@ public:
   /// stays; `cut` then says so, beginning with a verb.
   Result<TokenIds> source(const LineText &line,
                           std::string *cut = nullptr) const;
-  /// The ids of a target, which Model::checkTarget accepts, or of a beginning
-  /// Model::checkPrefix. Ids stand for themselves.
-  Result<TokenIds> target(const LineText &line, TargetPart part) const;
+  /// The ids of a target, which Model::checkTarget accepts, or of one of any
+  /// length checkTargetIds, or of a beginning checkPrefix. Ids stand for
+  /// themselves.
+  Result<TokenIds> target(const LineText &line, TargetPart part,
+                          bool ofAnyLength = false) const;
   /// The ids of a target's words, each as it is at the beginning of a text and
   /// behind a space; none that stand for unknown text.
   Result<TokenIds> tokensOfWords(std::string_view line) const;

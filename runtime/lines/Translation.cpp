@@ -28,9 +28,10 @@ namespace {
 class TextJob : public LineJob {
 public:
   TextJob(const Model &model, const LineTokens &tokens,
-          const LineSource &source, TargetPart part, OnError onError)
+          const LineSource &source, TargetPart part, OnError onError,
+          bool ofAnyLength = false)
       : model(model), source(source), tokens(tokens), part(part),
-        crops(onError == OnError::Crop) {}
+        crops(onError == OnError::Crop), ofAnyLength(ofAnyLength) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     std::string cut;
@@ -40,7 +41,7 @@ public:
     if (ids->empty() && !isBlank(line.target))
       return Status::error(source.nameOf(number), " is empty, but ",
                            source.nameOfTarget(number), " has a target for it");
-    Result<TokenIds> target = tokens.target(line.target, part);
+    Result<TokenIds> target = tokens.target(line.target, part, ofAnyLength);
     if (!target.ok())
       return Status::error(source.nameOfTarget(number), " ", target.message());
     if (Status status = checkBehindPrompt(*ids, *target); !status.ok())
@@ -69,7 +70,7 @@ private:
 
   const LineTokens &tokens;
   TargetPart part;
-  bool crops;
+  bool crops, ofAnyLength;
 };
 
 class TranslationJob : public TextJob {
@@ -167,15 +168,19 @@ EngineRequest TranslationJob::requestOf(const Batch &batch,
 
 class ScoreJob : public TextJob {
 public:
-  ScoreJob(const Model &model, const LineTokens &tokens,
-           const LineSource &source, OnError onError,
-           const ScoresFormat &format)
-      : TextJob(model, tokens, source, TargetPart::Whole, onError),
-        start(tokens.generation().start), format(format) {}
+  ScoreJob(const Model &model, const ScoreOptions &scores,
+           const LineSource &source, OnError onError)
+      : TextJob(model, scores.tokens, source, TargetPart::Whole, onError,
+                scores.overlap.has_value()),
+        start(scores.tokens.generation().start), format(scores.format),
+        overlap(scores.overlap),
+        positions(model.manifest().generation.maxTarget) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     Result<Sentence> sentence = TextJob::encode(number, line);
     if (!sentence.ok())
+      return sentence;
+    if (isCut(*sentence))
       return sentence;
     Status status = checkTaught(model, sentence->source, sentence->target);
     if (!status.ok())
@@ -183,24 +188,61 @@ public:
     return sentence;
   }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
-    return bytesToScore(model, session, batch.sources, batch.targets);
+    Windows windows = windowsOf(batch);
+    return bytesToScore(model, session, windows.sources, windows.targets);
   }
   Result<std::vector<std::string>> answer(Session &session,
                                           const Batch &batch) override {
+    Windows windows = windowsOf(batch);
     auto scores =
-        scoreTokens(model, session, batch.sources, batch.targets, start);
+        scoreTokens(model, session, windows.sources, windows.targets, start);
     if (!scores.ok())
       return scores.status();
     std::vector<std::string> answers;
-    for (size_t i = 0; i < scores->size(); ++i)
-      answers.push_back(format(batch.targets[i], (*scores)[i]));
+    auto window = scores->begin();
+    for (size_t i = 0; i < windows.counts.size(); ++i) {
+      std::vector<float> all;
+      for (int64_t k = 0; k < windows.counts[i]; ++k, ++window)
+        all.insert(all.end(), window->begin(), window->end());
+      answers.push_back(format(batch.targets[i], all));
+    }
     return answers;
   }
 
 private:
+  /// What is scored of a batch, and how many windows each sentence has.
+  struct Windows {
+    std::vector<TokenIds> sources, targets;
+    std::vector<int64_t> counts;
+  };
+  Windows windowsOf(const Batch &batch) const;
+  /// Whether a sentence is scored in windows.
+  bool isCut(const Sentence &sentence) const {
+    return overlap && positions &&
+           taughtPositions(model, sentence.source, sentence.target) >
+               *positions;
+  }
+
   std::optional<int32_t> start;
   const ScoresFormat &format;
+  std::optional<int64_t> overlap, positions;
 };
+
+ScoreJob::Windows ScoreJob::windowsOf(const Batch &batch) const {
+  Windows windows;
+  for (size_t i = 0; i < batch.sources.size(); ++i) {
+    const TokenIds &source = batch.sources[i], &target = batch.targets[i];
+    if (isCut({source, target})) {
+      windows.counts.push_back(addWindows(source, target, *positions, *overlap,
+                                          windows.sources, windows.targets));
+      continue;
+    }
+    windows.sources.push_back(source);
+    windows.targets.push_back(target);
+    windows.counts.push_back(1);
+  }
+  return windows;
+}
 
 } // namespace
 
@@ -213,9 +255,14 @@ Status heddle::translateLines(const Workers &workers,
 }
 
 Status heddle::scoreLines(const Workers &workers, const LineRunOptions &options,
-                          const LineTokens &tokens, LineSource &source,
-                          const ScoresFormat &format,
+                          const ScoreOptions &scores, LineSource &source,
                           const AnswerWriter &write) {
-  ScoreJob job(workers.model(), tokens, source, options.onError, format);
+  std::optional<int64_t> positions =
+      workers.model().manifest().generation.maxTarget;
+  if (scores.overlap && positions && *scores.overlap > *positions)
+    return Status::error("windows overlap by ", *scores.overlap,
+                         " tokens, but '", workers.model().artifact().path(),
+                         "' has positions for ", *positions);
+  ScoreJob job(workers.model(), scores, source, options.onError);
   return runLines(workers, options, source, job, write);
 }

@@ -15,7 +15,9 @@
 #include "runtime/lines/Workers.h"
 #include "runtime/search/Generate.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,10 +47,19 @@ Status translateLines(const Workers &workers, const LineRunOptions &options,
 using ScoresFormat = std::function<std::string(
     const TokenIds &target, const std::vector<float> &logProbabilities)>;
 
+/// How lines are scored.
+struct ScoreOptions {
+  const LineTokens &tokens;
+  const ScoresFormat &format;
+  /// Of a model that continues texts: those longer than its positions are
+  /// scored in windows, of which each has so many tokens of the one before it.
+  std::optional<int64_t> overlap = {};
+};
+
 /// Writes how likely the target of each line is, as scoreTokens says.
 Status scoreLines(const Workers &workers, const LineRunOptions &options,
-                  const LineTokens &tokens, LineSource &source,
-                  const ScoresFormat &format, const AnswerWriter &write);
+                  const ScoreOptions &scores, LineSource &source,
+                  const AnswerWriter &write);
 
 } // namespace heddle
 

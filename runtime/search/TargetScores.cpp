@@ -20,8 +20,12 @@ using namespace heddle;
 /// more alone.
 static constexpr int64_t kMostLogitBytes = int64_t(1) << 26;
 
-static DecoderForm formOf(const Model &model) {
-  if (model.entryPoint(Role::Full))
+/// A long target alone has the logits of a call at a time, if the code extends.
+static DecoderForm formOf(const Model &model, int64_t positions) {
+  int64_t bytes =
+      positions * model.manifest().targetVocabulary * int64_t(sizeof(float));
+  bool isLong = bytes > kMostLogitBytes && model.entryPoint(Role::Extend);
+  if (model.entryPoint(Role::Full) && !isLong)
     return DecoderForm::Full;
   return model.entryPoint(model.prefillRole()) ? DecoderForm::Prefill
                                                : DecoderForm::Step;
@@ -45,6 +49,17 @@ static size_t countTogether(const Model &model,
   return count;
 }
 
+/// The most positions of targets that run together.
+static int64_t mostPositions(const Model &model,
+                             const std::vector<TokenIds> &sources,
+                             const std::vector<TokenIds> &targets, size_t first,
+                             size_t count) {
+  int64_t most = 1;
+  for (size_t i = first; i < first + count; ++i)
+    most = std::max(most, taughtPositions(model, sources[i], targets[i]));
+  return most;
+}
+
 /// A part of all.
 static std::vector<TokenIds> partOf(const std::vector<TokenIds> &all,
                                     size_t first, size_t count) {
@@ -58,10 +73,8 @@ Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
   int64_t most = 0;
   for (size_t first = 0; first < targets.size();) {
     size_t count = countTogether(model, sources, targets, first);
-    DecoderRequest request{formOf(model)};
-    for (size_t i = first; i < first + count; ++i)
-      request.length = std::max(request.length,
-                                taughtPositions(model, sources[i], targets[i]));
+    int64_t longest = mostPositions(model, sources, targets, first, count);
+    DecoderRequest request{formOf(model, longest), longest};
     Result<int64_t> bytes =
         session.bytesFor(partOf(sources, first, count), request);
     if (!bytes.ok())
@@ -91,12 +104,34 @@ Result<std::vector<std::vector<float>>> heddle::scoreTokens(
                                    : -std::numeric_limits<float>::infinity());
       return Status::success();
     };
-    if (Status status = scoreTargets(
-            model, session, partOf(sources, first, count),
-            partOf(targets, first, count), {formOf(model), start}, sink);
+    int64_t longest = mostPositions(model, sources, targets, first, count);
+    if (Status status =
+            scoreTargets(model, session, partOf(sources, first, count),
+                         partOf(targets, first, count),
+                         {formOf(model, longest), start}, sink);
         !status.ok())
       return status;
     first += count;
   }
   return scores;
+}
+
+int64_t heddle::addWindows(const TokenIds &prompt, const TokenIds &target,
+                           int64_t positions, int64_t overlap,
+                           std::vector<TokenIds> &sources,
+                           std::vector<TokenIds> &targets) {
+  TokenIds all = prompt;
+  all.insert(all.end(), target.begin(), target.end());
+  auto size = int64_t(all.size());
+  int64_t begin = 0, scored = int64_t(prompt.size()), windows = 0;
+  // The last token takes no position.
+  do {
+    int64_t end = std::min(size, begin + positions + 1);
+    sources.emplace_back(all.begin() + begin, all.begin() + scored);
+    targets.emplace_back(all.begin() + scored, all.begin() + end);
+    scored = end;
+    begin = end - overlap;
+    ++windows;
+  } while (scored < size);
+  return windows;
 }

@@ -27,6 +27,16 @@ scoreTokens(const Model &model, Session &session,
             const std::vector<TokenIds> &sources,
             const std::vector<TokenIds> &targets, std::optional<int32_t> start);
 
+/// Appends a target behind its prompt as windows of at most so many positions.
+/// The first one has the prompt, each other one the last `overlap` tokens of
+/// the one before as its source; their targets are the target's, one behind the
+/// other. Returns how many there are, at least one. `overlap` is at least 1 and
+/// at most `positions`, and the prompt is no longer.
+int64_t addWindows(const TokenIds &prompt, const TokenIds &target,
+                   int64_t positions, int64_t overlap,
+                   std::vector<TokenIds> &sources,
+                   std::vector<TokenIds> &targets);
+
 /// The bytes of its session that scoreTokens() takes for these arguments; ends
 /// the session's batch.
 Result<int64_t> bytesToScore(const Model &model, Session &session,

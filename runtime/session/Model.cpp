@@ -202,6 +202,10 @@ Status Model::checkTarget(const std::vector<int32_t> &ids) const {
                   manifest().generation.maxTarget);
 }
 
+Status Model::checkTargetIds(const std::vector<int32_t> &ids) const {
+  return checkIds(ids, manifest().targetVocabulary, std::nullopt);
+}
+
 Status Model::checkPrefix(const std::vector<int32_t> &ids) const {
   std::optional<int64_t> positions = manifest().generation.maxTarget;
   // Without a start token the last position may be that of the last of them.

@@ -100,6 +100,8 @@ public:
   /// Whether `ids` can be a whole target: its last token is not given to the
   /// decoder. May be empty.
   Status checkTarget(const std::vector<int32_t> &ids) const;
+  /// The same of one of any length.
+  Status checkTargetIds(const std::vector<int32_t> &ids) const;
   /// Whether something can follow `ids`, the last of them given to the decoder,
   /// too. May be empty.
   Status checkPrefix(const std::vector<int32_t> &ids) const;
