@@ -3,9 +3,9 @@
 // Three things decide the type of a product: how the checkpoint stores its
 // weight, --dtype, and --keep for the weight's name. The factors of a product
 // become integers or short floats, and so does an embedding table. Attention
-// multiplies short floats if --dtype says so, never integers, since none of its
-// factors is a weight. All else stays f32. A vector that several products read
-// is quantised or rounded once.
+// multiplies short floats if --dtype or --cache-dtype says so, never integers,
+// since none of its factors is a weight. All else stays f32. A vector that
+// several products read is quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,7 @@
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Fusion/MadeParameters.h"
 #include "lib/Fusion/PrecisionRules.h"
+#include "lib/Support/Error.h"
 #include "passes/Passes.h"
 
 namespace heddle {
@@ -327,10 +328,12 @@ void ChoosePrecision::visit(LayerOpInterface op) {
                               .getElementType()
                               .isF32())
     return;
-  std::optional<Precision> ordered = parsePrecision(dtype);
+  std::optional<Precision> ordered =
+      parsePrecision(attention.empty() ? dtype : attention);
   Type type = ordered ? shortFloatOf(*ordered, &getContext()) : Type();
   if (!type)
-    return decline(op, "none of its factors is a weight");
+    return decline(op, attention.empty() ? "none of its factors is a weight"
+                                         : "that was asked for");
   ShortWeight none{*ordered, ParameterOp()};
   for (OpOperand *factor : factors)
     factor->set(shorten(factor->get(), none).elements);
@@ -344,7 +347,11 @@ void ChoosePrecision::runOnOperation() {
   if (!parsed)
     return fail(parsed.takeError());
   rules.emplace(std::move(*parsed));
-  if (dtype == "f32")
+  if (!attention.empty() &&
+      !llvm::is_contained({"f32", "bf16", "f16"}, attention))
+    return fail(makeError("attention is '" + attention +
+                          "', expected f32, bf16 or f16"));
+  if (dtype == "f32" && attention.empty())
     return;
   hasChoice =
       dtype != "auto" ||
@@ -355,11 +362,13 @@ void ChoosePrecision::runOnOperation() {
     for (decltype(type) op : ops)
       visit(op);
   };
-  // Candidates first: their rows are looked up, too.
-  visitAll(CandidateLogitsOp());
-  visitAll(LinearOp());
-  visitAll(FfnOp());
-  visitAll(EmbeddingOp());
+  if (dtype != "f32") {
+    // Candidates first: their rows are looked up, too.
+    visitAll(CandidateLogitsOp());
+    visitAll(LinearOp());
+    visitAll(FfnOp());
+    visitAll(EmbeddingOp());
+  }
   visitAll(LayerOpInterface());
   if (llvm::Error error = rules->checkMatched())
     return fail(std::move(error));

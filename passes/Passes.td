@@ -123,11 +123,14 @@ def ChoosePrecisionPass
     - `bf16`, `f16` (short floats): products by a parameter, and attention,
       multiply these.
 
+    `attention` says what attention multiplies in place of what dtype says: bf16 or
+    f16 halve the KV caches of a model whose products are integers or f32.
+
     A product of short floats reads its left side from a `round` and its weight
     from a parameter that is `rounded`, or `rounded_to_f16`; embedding tables are
     rounded, too. Queries, keys and values come from a `round`, before split-phases
     makes caches of them. Norms, softmax and residuals stay f32, as does attention
-    when products are integers.
+    when products are integers and `attention` says nothing.
 
     A product of integers reads its left side from a `quantize` and its weight from
     a parameter of i8. If the checkpoint has integers and multipliers, as Marian's
@@ -161,7 +164,9 @@ def ChoosePrecisionPass
                "int8:GLOB, int8w:GLOB, bf16:GLOB, f16:GLOB or f32:GLOB: at least so "
                "wide">,
     Option<"rotated", "rotated", "bool", /*default=*/"false",
-           "rotate vectors with scales before they are quantised">
+           "rotate vectors with scales before they are quantised">,
+    Option<"attention", "attention", "std::string", /*default=*/[{""}],
+           "f32, bf16 or f16, in place of what dtype says of attention">
   ];
 }
 

@@ -119,8 +119,9 @@ void heddle::buildModelPipeline(OpPassManager &manager,
         createFakeQuantizePass({options.dtype, llvm::to_vector(options.keep),
                                 *options.fakeQuantize, options.rotated}));
   else
-    manager.addPass(createChoosePrecisionPass(
-        {options.dtype, llvm::to_vector(options.keep), options.rotated}));
+    manager.addPass(
+        createChoosePrecisionPass({options.dtype, llvm::to_vector(options.keep),
+                                   options.rotated, options.cacheDtype}));
   // What a decoder reads of its memory is then apart from what depends on it.
   manager.addPass(createSplitLinearAttentionPass());
   addFusions(manager, kFusions, options);

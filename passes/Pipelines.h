@@ -32,6 +32,9 @@ struct ModelOptions {
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.
   std::vector<std::string> keep;
+  /// What attention multiplies, and KV caches hold: f32, bf16 or f16; empty for
+  /// what dtype says.
+  std::string cacheDtype;
   /// Whether int8 rotates vectors, for what no search stands behind: see there.
   bool rotated = false;
   /// Of a model that --calibrate measures: products stay in f32, of factors

@@ -10,6 +10,13 @@
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=f16 -remarks-filter=.* -remark-format=emitRemark 2>%t.f16 | FileCheck %s --check-prefix=F16
 // RUN: FileCheck %s --check-prefix=F16-REMARK <%t.f16
 
+// Attention has a type of its own if one is asked for.
+// RUN: heddle-opt %s -transformer-choose-precision="dtype=f32 attention=bf16" | FileCheck %s --check-prefix=SHORT
+// RUN: heddle-opt %s -transformer-choose-precision="dtype=int8 attention=bf16" | FileCheck %s --check-prefix=SHORT
+// RUN: heddle-opt %s -transformer-choose-precision="dtype=bf16 attention=f32" | FileCheck %s --check-prefix=WIDE
+// RUN: not heddle-opt %s -transformer-choose-precision="attention=int8" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: attention is 'int8', expected f32, bf16 or f16
+
 // F32-NOT: i8
 // F32-NOT: f16
 
@@ -176,6 +183,10 @@ func.func @ffn(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
 // BF16-DAG: %[[K:.*]] = transformer.round %arg1 :
 // BF16-NOT: transformer.round
 // BF16: transformer.attention %[[Q]], %[[K]], %[[K]] {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) -> tensor<?x?x8xf32>
+// SHORT-LABEL: func.func @attention(
+// SHORT: transformer.attention {{.*}} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) -> tensor<?x?x8xf32>
+// WIDE-LABEL: func.func @attention(
+// WIDE-NEXT: transformer.attention %arg0, %arg1, %arg1
 // CHECK-LABEL: func.func @attention(
 // CHECK-NEXT: transformer.attention %arg0, %arg1, %arg1
 func.func @attention(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {

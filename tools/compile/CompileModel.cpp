@@ -234,6 +234,8 @@ static ManifestContext getManifestContext(const CompileOptions &options,
     context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
   if (!options.attention.empty())
     context.options["attention"] = options.attention;
+  if (!options.cacheDtype.empty())
+    context.options["cache-dtype"] = options.cacheDtype;
   if (!options.keep.empty())
     context.options["keep"] = llvm::join(options.keep, ",");
   if (llvm::any_of(levels, [](const Backend &level) {
@@ -244,7 +246,7 @@ static ManifestContext getManifestContext(const CompileOptions &options,
     context.options["gpu-code"] =
         options.ptxas.empty() ? "PTX" : "PTX and cubins";
   for (std::string type : {"bf16", "f16"}) {
-    bool isAsked = options.dtype == type ||
+    bool isAsked = options.dtype == type || options.cacheDtype == type ||
                    llvm::any_of(options.keep, [&](llvm::StringRef rule) {
                      return rule.split(':').first == type;
                    });
@@ -355,6 +357,7 @@ static llvm::Error runModelPasses(ModuleOp module,
   ModelOptions modelOptions;
   modelOptions.attention = options.attention;
   modelOptions.dtype = options.dtype;
+  modelOptions.cacheDtype = options.cacheDtype;
   modelOptions.keep = options.keep;
   modelOptions.rotated = !findTask(module, kGenerateTask);
   modelOptions.fakeQuantize = options.fakeQuantize;

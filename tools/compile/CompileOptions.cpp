@@ -34,6 +34,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--gemm", &options.gemm)
       .Case("--ptxas", &options.ptxas)
       .Case("--dtype", &options.dtype)
+      .Case("--cache-dtype", &options.cacheDtype)
       .Case("--calibrate", &options.calibrate)
       .Default(nullptr);
 }
@@ -96,6 +97,7 @@ static Error checkKept(const CompileOptions &options) {
 
 static constexpr StringLiteral kTypeNames =
     "auto, f32, bf16, f16, int8 or int8w";
+static constexpr StringLiteral kCacheTypeNames = "f32, bf16 or f16";
 static constexpr StringLiteral kGemmNames = "generated or onednn";
 static constexpr unsigned kMostJobs = 1024;
 
@@ -148,6 +150,7 @@ static std::string expectedOf(StringRef flag) {
   return StringSwitch<StringRef>(flag)
       .Case("--attention", "rules")
       .Case("--dtype", kTypeNames)
+      .Case("--cache-dtype", kCacheTypeNames)
       .Case("--gemm", kGemmNames)
       .Default("a file")
       .str();
@@ -222,6 +225,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
       {"--ptxas", !options.ptxas.empty()},
       {"--tf32", options.tf32},
       {"--dtype", !options.dtype.empty()},
+      {"--cache-dtype", !options.cacheDtype.empty()},
       {"--keep", !options.keep.empty()},
       {"--calibrate", !options.calibrate.empty()},
       {"--reference", options.reference},
@@ -289,6 +293,10 @@ static Error checkTogether(const CompileOptions &options) {
                     options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected " + kTypeNames);
+  if (!options.cacheDtype.empty() &&
+      !is_contained({"f32", "bf16", "f16"}, options.cacheDtype))
+    return makeError("--cache-dtype has the value '" + options.cacheDtype +
+                     "', expected " + kCacheTypeNames);
   if (Error error = checkKept(options))
     return error;
   if (!options.weights.empty() && options.randomSeed)

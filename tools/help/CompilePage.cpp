@@ -63,6 +63,10 @@ static std::vector<Flag> getFlags() {
        "from avx512-bf16 on and emulated below; f16 ends at 65,504 and "
        "is fast on GPUs alone; int8w stores 8-bit weights that f32 values "
        "multiply: for language models, whose steps wait for memory"},
+      {"--cache-dtype", "f32|bf16|f16", kTypes,
+       "the type in which attention multiplies, and KV caches hold, keys and "
+       "values: by default that of --dtype bf16 or f16, otherwise f32; bf16 "
+       "halves the caches of int8w and int8"},
       {"--tf32", "", kTypes,
        "multiply f32 values on a GPU as tf32, with 10 mantissa bits as f16: "
        "faster, but ids may differ from the CPU's; by default products have "
