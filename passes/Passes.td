@@ -137,9 +137,10 @@ def ChoosePrecisionPass
     int8 models do, these are kept; otherwise each vector and each output has a
     scale of its own. Embedding tables become integers by the same rule, with a
     scale per row. With `int8w` vectors stay f32, each 32 inputs of an output share
-    a scale, and linears and logits alone have such weights. With `rotated`, vectors with scales are rotated before they are
-    quantised, and so are the weights of their linears: the error of a product gets
-    several times smaller where vectors have a few large numbers (see `quantize`).
+    a scale, and linears and logits alone have such weights. With `rotated`, vectors
+    with scales are rotated before they are quantised, and so are the weights of
+    their linears: the error of a product gets several times smaller where vectors
+    have a few large numbers (see `quantize`).
 
     ```mlir
     %w = transformer.weight @w : tensor<256x512xf32>

@@ -494,10 +494,10 @@ heddle_status heddle_score_stream(heddle_session *session,
 
 /* A language model for requests that come and go (continuous batching). Each
    request has settings and callbacks of its own, joins at any step and leaves
-   when it ends; whoever else is there changes no bit of its answer. A prompt
-   that begins as another one is computed from where they differ. An engine
-   runs on the thread that calls heddle_engine_step or heddle_engine_run, one at
-   a time; any thread, and any callback, submits and cancels. */
+   when it ends; other requests change no bit of its answer. A prompt that
+   begins as another one is computed from where the two differ. An engine runs
+   on the thread that calls heddle_engine_step or heddle_engine_run, one at a
+   time; any thread, and any callback, submits and cancels. */
 typedef struct heddle_engine heddle_engine;
 
 /* 0 is the default. */

@@ -35,8 +35,9 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     its own, some groups of inputs before it takes them: nobody else would have.
 
     Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
-    stands for each row. Panels of i8 that f32 multiplies hold their scales. Of short floats sums take a pair of inputs after the other,
-    the odd one of a pair first; a y of such is rounded.
+    stands for each row. Panels of i8 that f32 multiplies hold their scales. Of
+    short floats sums take a pair of inputs after the other, the odd one of a pair
+    first; a y of such is rounded.
 
     ```mlir
     transformer.linear.tile %x, %w, %b activation relu into %y at [%row, %column] rows 8 columns 32

@@ -11,6 +11,7 @@
 
 #include "runtime/code/KernelAbi.h"
 #include "runtime/engine/RunningRequest.h"
+#include "runtime/session/MemoryPlan.h"
 
 #include <algorithm>
 #include <utility>
@@ -78,8 +79,7 @@ Status Engine::begin() {
     Result<int64_t> bytes = session.bytesFor(sentences, request);
     if (bytes.ok() && *bytes > *limits.memory)
       return Status::error("an engine of ", limits.slots, " slots needs ",
-                           (*bytes + 0xfffff) >> 20,
-                           " MiB of memory, but may take ",
+                           toMebibytes(*bytes), " MiB of memory, but may take ",
                            *limits.memory >> 20);
   }
   if (Status status = session.begin(sentences, request); !status.ok())
@@ -276,6 +276,7 @@ void Engine::endAll(const Status &status) {
   for (std::unique_ptr<Running> &slot : slots)
     if (slot)
       end(*slot, status);
+  prompts.forgetAll();
   std::deque<std::unique_ptr<Running>> left;
   {
     std::lock_guard<std::mutex> lock(mutex);

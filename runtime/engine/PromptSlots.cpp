@@ -9,6 +9,8 @@
 
 #include "runtime/engine/PromptSlots.h"
 
+#include "runtime/session/MemoryPlan.h"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -17,8 +19,6 @@ using namespace heddle;
 
 /// Fewer tokens cost less than to wait for them.
 static constexpr int64_t kLeastShared = HEDDLE_QUERY_BLOCK;
-
-static int64_t toMebibytes(int64_t bytes) { return (bytes + 0xfffff) >> 20; }
 
 Status PromptSlots::begin(int64_t count, std::optional<int64_t> memory) {
   slots.resize(size_t(count));
@@ -67,6 +67,11 @@ void PromptSlots::forget(Slot &slot) {
   session.hold(number, false);
   session.leave(number);
   slot = Slot();
+}
+
+void PromptSlots::forgetAll() {
+  for (Slot &slot : slots)
+    forget(slot);
 }
 
 /// Requests have room beside the prompts of others.

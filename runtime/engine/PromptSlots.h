@@ -54,6 +54,9 @@ public:
   /// A request ends. Its slot keeps the prompt until another one needs it; what
   /// else it has costs nothing any more.
   void leave(int32_t slot);
+  /// A call has failed, and with it all requests: what slots have computed is
+  /// not known.
+  void forgetAll();
 
   /// Tokens of prompts that nobody had to compute.
   int64_t sharedTokens() const { return shared; }

@@ -57,6 +57,5 @@ Status MemoryPlan::refuse(int64_t bytes) const {
   // As many workers as there may be, so that with more memory there is enough,
   // however many are chosen then.
   int64_t needed = bytes + besideSessionsOf(most) + (held ? kNoise : 0);
-  return Status::error("needs ", (needed + kMebibyte - 1) / kMebibyte,
-                       " MiB of memory");
+  return Status::error("needs ", toMebibytes(needed), " MiB of memory");
 }

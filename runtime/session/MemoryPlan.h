@@ -16,6 +16,9 @@
 
 namespace heddle {
 
+/// As sentences name an amount: rounded up.
+inline int64_t toMebibytes(int64_t bytes) { return (bytes + 0xfffff) >> 20; }
+
 /// Bytes of this process that are no mapped file's, as the system counts them.
 int64_t anonymousMemory();
 

@@ -184,8 +184,7 @@ public:
   /// positions, in whole pages: what is not written to costs nothing.
   int64_t bytesBesideCaches() const;
   int64_t cacheBytes(int64_t positions) const;
-  /// The last position up to which no cache overwrites its first ones; 0 if a
-  /// cache has not one slot a position.
+  /// The last position up to which no cache overwrites its first ones.
   int64_t keptPositions() const;
   /// A sentence without a row has the first `positions` of another one, which
   /// has not been beyond keptPositions().
