@@ -492,10 +492,11 @@ heddle_status heddle_score_stream(heddle_session *session,
 |* Engines
 \*===----------------------------------------------------------------------===*/
 
-/* A language model for requests that come and go (continuous batching). Each
-   request has settings and callbacks of its own, joins at any step and leaves
-   when it ends; other requests change no bit of its answer. A prompt that
-   begins as another one is computed from where the two differ. An engine runs
+/* A translator or a language model for requests that come and go (continuous
+   batching). Each request has settings and callbacks of its own, joins at any
+   step and leaves when it ends; other requests change no bit of its answer. A
+   prompt that begins as another one is computed from where the two differ;
+   sources that join together are encoded together. An engine runs
    on the thread that calls heddle_engine_step or heddle_engine_run, one at a
    time; any thread, and any callback, submits and cancels. */
 typedef struct heddle_engine heddle_engine;
@@ -507,9 +508,10 @@ typedef struct heddle_engine_limits {
   size_t slots;
   /* The most beams of a request, at most 256. By default 1. */
   size_t beams;
-  /* The most tokens of a request, its prompt included: what a slot has room
-     for, of which it takes the memory that is used. By default as many as the
-     model has positions. */
+  /* The most tokens of a request, its prompt included, or of a source and of
+     its translation each: what a slot has room for, of which it takes the
+     memory that is used. By default as many as the model has positions, or
+     4,096 for a translator of texts of any length. */
   size_t tokens;
   /* Threads that share the work. By default 1. */
   size_t threads;
@@ -520,7 +522,7 @@ typedef struct heddle_engine_limits {
   size_t memory;
 } heddle_engine_limits;
 
-/* `limits` may be NULL. Fails if the model is no language model. */
+/* `limits` may be NULL. Fails if the model does not generate texts. */
 heddle_status heddle_engine_create(const heddle_model *model,
                                    const heddle_engine_limits *limits,
                                    heddle_engine **engine);
@@ -534,7 +536,7 @@ typedef void (*heddle_finished_callback)(void *context, uint64_t request,
                                          size_t count, const char *failure);
 
 typedef struct heddle_request {
-  /* A text, and what its continuation begins with. */
+  /* A text, and what its translation or continuation begins with. */
   const heddle_input *input;
   /* Of the search and of texts; NULL for the model's. Those of the machine,
      such as "threads", are the engine's, and "on-error" has no effect. */
@@ -557,8 +559,9 @@ heddle_status heddle_engine_submit(heddle_engine *engine,
 /* Ends a request at the next step with a failure; nothing if it has ended. */
 heddle_status heddle_engine_cancel(heddle_engine *engine, uint64_t number);
 
-/* Computes the next token of each request that runs, and up to 256 tokens of
-   prompts. `is_left` says whether a request is left. */
+/* Encodes the sources of requests that have joined, and computes the next token
+   of each request that runs and up to 256 tokens of prompts. `is_left` says
+   whether a request is left. */
 heddle_status heddle_engine_step(heddle_engine *engine, int *is_left);
 /* Steps until no request is left. */
 heddle_status heddle_engine_run(heddle_engine *engine);

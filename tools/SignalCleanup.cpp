@@ -7,6 +7,7 @@
 
 #include "tools/SignalCleanup.h"
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -38,10 +39,12 @@ static constexpr std::string_view kErase = "\r\033[K";
 static char removed[PATH_MAX];
 /// See callProgram.
 static char program[NAME_MAX + 1] = "heddle-run";
+// Lock-free: a signal's handler may read and write them, on any thread.
+
 /// Whether standard error ends with a line that is written over.
-static volatile sig_atomic_t hasLine = 0;
+static std::atomic<bool> hasLine = false;
 /// Whether a signal is ending the process.
-static volatile sig_atomic_t isEnding = 0;
+static std::atomic<bool> isEnding = false;
 
 static void writeError(std::string_view text) {
   // Nobody could be told of an error.
@@ -51,7 +54,7 @@ static void writeError(std::string_view text) {
 
 /// Removes what is not whole.
 static void cleanUp() {
-  isEnding = 1;
+  isEnding = true;
   unlink(removed);
   if (hasLine)
     writeError(kErase);

@@ -165,7 +165,7 @@ heddle_status heddle_engine_create(const heddle_model *model,
   own.slots = asked.slots ? int64_t(asked.slots) : own.slots;
   own.beams = asked.beams ? int64_t(asked.beams) : own.beams;
   if (asked.tokens)
-    own.positions = int64_t(asked.tokens);
+    own.positions = own.sources = int64_t(asked.tokens);
   if (asked.memory)
     own.memory = int64_t(asked.memory) << 20;
   SessionOptions options;

@@ -1,15 +1,14 @@
 //===- Engine.cpp - Requests that join and leave at any step --------------===//
 //
-// The session has a sentence for each slot, and rows for those that decode
-// (EngineSteps.cpp). A request waits, in order, for a slot and, with a limit,
-// for memory; several samples of one are requests of their own, which end as
-// one.
+// A request waits, in order, for a slot and, with a limit, for memory; several
+// samples of one are requests of their own, which end as one. Batches
+// (RunningBatch.h) run those that have a slot.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/engine/Engine.h"
 
-#include "runtime/code/KernelAbi.h"
+#include "runtime/engine/RunningBatch.h"
 #include "runtime/engine/RunningRequest.h"
 #include "runtime/session/MemoryPlan.h"
 
@@ -18,25 +17,14 @@
 
 using namespace heddle;
 
-/// Makes the search, now that nothing moves any more.
-void Engine::Running::begin(const Model &model, Session &session) {
-  batch.emplace(SearchBatch{model, session, prompts, beginnings,
-                            demand.settings, request.options});
-  batch->limits = demand.limits;
-  batch->room = demand.room;
-  batch->firstSentence = slot;
-  batch->samples = {sample};
-  mostGuesses = request.options.guesses;
-  bool isBeamed = demand.settings.beams > 1;
-  search = isBeamed ? static_cast<Search *>(&beamed.emplace(*batch))
-                    : &single.emplace(*batch);
-  search->tokens.reset(demand.settings.beams, demand.room);
-  search->tokens.set(0, beginnings.front());
-}
+/// The tokens of a text, and of its translation, if neither a model nor a
+/// caller has a limit.
+static constexpr int64_t kUsualTokens = 4096;
 
 Engine::Engine(const Model &model, const EngineLimits &limits,
                const SessionOptions &options)
-    : model(model), limits(limits), session(model, options) {}
+    : model(model), limits(limits), options(options),
+      counts(std::make_unique<EngineCounts>()) {}
 
 Engine::~Engine() = default;
 
@@ -44,99 +32,157 @@ Result<std::unique_ptr<Engine>> Engine::open(const Model &model,
                                              const EngineLimits &limits,
                                              const SessionOptions &options) {
   const std::string &file = model.artifact().path();
-  if (!model.manifest().promptsTarget)
-    return Status::error("'", file, "' does not continue texts");
-  if (!model.entryPoint(Role::Extend) || !model.entryPoint(Role::Step))
+  const Manifest &manifest = model.manifest();
+  if (!manifest.generates)
+    return Status::error("'", file, "' does not generate texts");
+  if (!model.entryPoint(Role::Step) ||
+      (manifest.promptsTarget && !model.entryPoint(Role::Extend)))
     return Status::error("'", file, "' has no code that extends texts");
-  if (limits.slots < 1 || limits.beams < 1 || limits.positions.value_or(1) < 1)
+  if (limits.slots < 1 || limits.beams < 1 ||
+      limits.positions.value_or(1) < 1 || limits.sources.value_or(1) < 1)
     return Status::error("an engine of ", limits.slots, " slots with ",
                          limits.beams, " beams and ",
                          limits.positions.value_or(1),
                          " positions, expected at least one of each");
   std::unique_ptr<Engine> engine(new Engine(model, limits, options));
-  Status status = engine->begin();
+  Status status = engine->setLengths();
+  if (status.ok())
+    status = engine->begin();
   return status.ok() ? Result<std::unique_ptr<Engine>>(std::move(engine))
                      : status;
 }
 
-/// A batch with a sentence for each slot and no row.
-Status Engine::begin() {
-  std::optional<int64_t> most = model.manifest().generation.maxTarget;
-  if (!limits.positions && !most)
+/// What a slot has room for.
+Status Engine::setLengths() {
+  const Manifest &manifest = model.manifest();
+  std::optional<int64_t> most = manifest.generation.maxTarget;
+  if (manifest.promptsTarget && !limits.positions && !most)
     return Status::error("'", model.artifact().path(),
                          "' takes texts of any length, expected a number of "
                          "positions for the slots of an engine");
-  positions =
-      std::min(limits.positions.value_or(INT32_MAX), most.value_or(INT32_MAX));
-  DecoderRequest request{DecoderForm::Step, positions, limits.beams};
-  request.prefill = positions;
-  // The logits of a call are no memory before they are written.
-  request.prefillLogits =
-      std::min<int64_t>(HEDDLE_EXTEND_ROWS, limits.slots * (1 + kMostGuesses));
-  std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
-  // A GPU gives memory for all slots at once.
-  if (limits.memory && model.isOnGpu()) {
-    Result<int64_t> bytes = session.bytesFor(sentences, request);
-    if (bytes.ok() && *bytes > *limits.memory)
-      return Status::error("an engine of ", limits.slots, " slots needs ",
-                           toMebibytes(*bytes), " MiB of memory, but may take ",
-                           *limits.memory >> 20);
+  auto lengthOf = [](std::optional<int64_t> asked, std::optional<int64_t> own) {
+    return std::min(asked.value_or(own.value_or(kUsualTokens)),
+                    own.value_or(INT32_MAX));
+  };
+  limits.positions = lengthOf(limits.positions, most);
+  limits.sources = lengthOf(limits.sources, manifest.sourcePositions);
+  return Status::success();
+}
+
+/// With a limit of memory all batches begin at once: what is left is for slots.
+Status Engine::begin() {
+  std::vector<DecoderForm> all = forms();
+  if (!limits.memory)
+    all.resize(1);
+  int64_t fixed = 0;
+  for (DecoderForm form : all) {
+    Result<RunningBatch *> batch = batchOf(form);
+    if (!batch.ok())
+      return batch.status();
+    fixed += (*batch)->fixedBytes();
   }
-  if (Status status = session.begin(sentences, request); !status.ok())
-    return Status::error("an engine of ", limits.slots, " slots for ",
-                         positions, " tokens, with ", limits.beams,
-                         " beams each: ", status.message());
-  if (Status status = prompts.begin(limits.slots, limits.memory); !status.ok())
-    return Status::error("an engine of ", limits.slots, " slots ",
-                         status.message());
-  slots.resize(sentences.size());
-  size_t rows = size_t(limits.slots * limits.beams);
-  chosen.reserve(rows);
-  next.reserve(rows);
-  return session.keep({});
+  if (!limits.memory)
+    return Status::success();
+  if (fixed > *limits.memory)
+    return Status::error(
+        "an engine of ", limits.slots, " slots needs ", toMebibytes(fixed),
+        " MiB of memory beside KV caches, but may take ", *limits.memory >> 20);
+  for (auto &[form, batch] : batches)
+    batch->limitSlots(*limits.memory - fixed);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+/// The forms that requests may need, the usual one first.
+std::vector<DecoderForm> Engine::forms() const {
+  // A language model extends with logits.
+  if (model.manifest().promptsTarget)
+    return {DecoderForm::Step};
+  std::vector<DecoderForm> all;
+  if (model.shortlist())
+    all.push_back(DecoderForm::ShortlistStep);
+  if (model.entryPoint(Role::Greedy))
+    all.push_back(DecoderForm::GreedyStep);
+  if (model.entryPoint(Role::Best))
+    all.push_back(DecoderForm::BestStep);
+  all.push_back(DecoderForm::Step);
+  return all;
+}
+
+DecoderForm Engine::formOf(const RunningRequest &request) const {
+  return model.manifest().promptsTarget ? DecoderForm::Step
+                                        : request.demand.request.form;
+}
+
+/// The batch of a form, which begins with its first request.
+Result<RunningBatch *> Engine::batchOf(DecoderForm form) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<RunningBatch> &batch = batches[form];
+  if (batch)
+    return batch.get();
+  auto made = std::make_unique<RunningBatch>(
+      model, form, limits, options, *counts,
+      [this](std::unique_ptr<RunningRequest> request,
+             const Result<std::vector<Hypothesis>> &result) {
+        end(std::move(request), result);
+      });
+  if (Status status = made->begin(); !status.ok())
+    return status;
+  batch = std::move(made);
+  return batch.get();
+}
+
+std::vector<RunningBatch *> Engine::begun() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<RunningBatch *> all;
+  for (const auto &[form, batch] : batches)
+    if (batch)
+      all.push_back(batch.get());
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
-Result<std::unique_ptr<Engine::Running>>
-Engine::check(EngineRequest request) const {
-  if (request.prompt.empty())
-    return Status::error("the prompt has no token");
+Result<std::unique_ptr<RunningRequest>> Engine::check(EngineRequest request) {
+  bool isPrompted = model.manifest().promptsTarget;
+  if (request.source.empty())
+    return Status::error("the ", isPrompted ? "prompt" : "source",
+                         " has no token");
+  if (Status status =
+          isPrompted ? Status::success() : model.checkSource(request.source);
+      !status.ok())
+    return status;
   if (request.options.alternatives > 0)
     return Status::error("alternatives take several searches, expected one");
-  auto running = std::make_unique<Running>();
+  auto running = std::make_unique<RunningRequest>();
   running->request = std::move(request);
   EngineRequest &own = running->request;
-  running->prompts = {own.prompt};
-  running->beginnings = {own.prompt};
-  TokenIds &beginning = running->beginnings.front();
-  beginning.insert(beginning.end(), own.beginning.begin(), own.beginning.end());
+  running->sources = {own.source};
+  running->beginnings = beginningsOf(model, running->sources, {own.beginning});
   Result<Demand> demand =
-      demandOf(model, running->prompts, running->beginnings, own.options);
+      demandOf(model, running->sources, running->beginnings, own.options);
   if (!demand.ok())
     return demand.status();
-  // The last token is fed to nobody.
-  int64_t most = demand->request.length - 1;
-  if (most > positions)
-    return Status::error("takes up to ", most, " positions, ", beginning.size(),
-                         " of them its prompt's, but a slot has ", positions);
-  if (demand->settings.beams > limits.beams)
-    return Status::error("searches with ", demand->settings.beams,
-                         " beams, but a slot has rows for ", limits.beams);
-  PromptSlots::Need need{most, demand->settings.beams};
-  if (Status status = prompts.check(beginning, need); !status.ok())
-    return status;
   running->demand = std::move(*demand);
+  Result<RunningBatch *> batch = batchOf(formOf(*running));
+  if (!batch.ok())
+    return batch.status();
+  Result<TokenIds> inputs = (*batch)->inputsOf(*running);
+  if (!inputs.ok())
+    return inputs.status();
+  running->inputs = std::move(*inputs);
   // A prompt is none of an answer.
-  auto behind = [size = ptrdiff_t(own.prompt.size())](const TokenIds &before) {
-    return TokenIds(before.begin() + size, before.end());
-  };
-  if (auto tell = own.options.onToken)
+  auto size = ptrdiff_t(isPrompted ? own.source.size() : 0);
+  if (auto tell = own.options.onToken; tell && isPrompted)
     own.options.onToken = [=](int64_t sentence, const TokenIds &before,
                               int32_t token, bool isLast) {
-      tell(sentence, behind(before), token, isLast);
+      tell(sentence, TokenIds(before.begin() + size, before.end()), token,
+           isLast);
     };
   return running;
 }
@@ -145,9 +191,8 @@ Result<uint64_t>
 Engine::submit(EngineRequest request,
                const std::function<void(uint64_t number)> &numbered) {
   auto draws = size_t(request.options.draws());
-  auto samples =
-      std::make_shared<Samples>(Samples{draws, std::vector<Hypothesis>(draws)});
-  std::vector<std::unique_ptr<Running>> all;
+  auto samples = std::make_shared<RequestSamples>(draws);
+  std::vector<std::unique_ptr<RunningRequest>> all;
   for (size_t sample = 0; sample < draws; ++sample) {
     auto running = check(request);
     if (!running.ok())
@@ -157,11 +202,14 @@ Engine::submit(EngineRequest request,
     all.push_back(std::move(*running));
   }
   std::lock_guard<std::mutex> lock(mutex);
-  unfinished[++lastNumber] = false;
+  unfinished[++lastNumber] = samples;
   if (numbered)
     numbered(lastNumber);
-  ++counts.submitted;
-  for (std::unique_ptr<Running> &running : all) {
+  {
+    std::lock_guard<std::mutex> countsLock(counts->mutex);
+    ++counts->all.submitted;
+  }
+  for (std::unique_ptr<RunningRequest> &running : all) {
     running->number = lastNumber;
     waiting.push_back(std::move(running));
   }
@@ -171,27 +219,21 @@ Engine::submit(EngineRequest request,
 void Engine::cancel(uint64_t number) {
   std::lock_guard<std::mutex> lock(mutex);
   if (auto found = unfinished.find(number); found != unfinished.end())
-    found->second = true;
-}
-
-bool Engine::isCancelled(const Running &request) {
-  std::lock_guard<std::mutex> lock(mutex);
-  return unfinished.at(request.number);
+    found->second->isCancelled = true;
 }
 
 EngineStatistics Engine::statistics() const {
-  std::lock_guard<std::mutex> lock(mutex);
-  return counts;
+  std::lock_guard<std::mutex> lock(counts->mutex);
+  return counts->all;
 }
 
-/// Ends requests without rows that somebody has cancelled; choose() ends
-/// others.
-void Engine::endCancelled() {
-  std::vector<std::unique_ptr<Running>> ended;
+/// Ends requests without rows that somebody has cancelled.
+void Engine::endCancelled(const std::vector<RunningBatch *> &all) {
+  std::vector<std::unique_ptr<RunningRequest>> ended;
   {
     std::lock_guard<std::mutex> lock(mutex);
     for (auto each = waiting.begin(); each != waiting.end();) {
-      if (!unfinished.at((*each)->number)) {
+      if (!(*each)->isCancelled()) {
         ++each;
         continue;
       }
@@ -199,66 +241,60 @@ void Engine::endCancelled() {
       each = waiting.erase(each);
     }
   }
-  for (const std::unique_ptr<Running> &request : ended)
-    end(*request, cancellation());
-  std::deque<Running *> left;
-  for (Running *request : std::exchange(prompting, {}))
-    if (isCancelled(*request))
-      end(*request, cancellation());
-    else
-      left.push_back(request);
-  prompting = std::move(left);
+  for (std::unique_ptr<RunningRequest> &request : ended)
+    end(std::move(request), cancellation());
+  for (RunningBatch *batch : all)
+    batch->endCancelled();
 }
 
 /// Gives free slots to those that wait.
-void Engine::admit() {
-  while (true) {
-    std::unique_ptr<Running> first;
+void Engine::admit(const std::vector<RunningBatch *> &all) {
+  while (statistics().running < limits.slots) {
+    std::unique_ptr<RunningRequest> first;
+    RunningBatch *batch = nullptr;
     {
       std::lock_guard<std::mutex> lock(mutex);
       if (waiting.empty())
         return;
-      const Running &request = *waiting.front();
-      std::optional<int32_t> slot = prompts.take(
-          request.beginnings.front(),
-          {request.demand.request.length - 1, request.demand.settings.beams});
-      if (!slot)
+      const RunningRequest &request = *waiting.front();
+      batch = batches.at(formOf(request)).get();
+      int64_t others = 0;
+      for (const RunningBatch *each : all)
+        if (each != batch)
+          others += each->slotBytes();
+      if (!batch->hasRoom(request, others))
         return;
       first = std::move(waiting.front());
-      first->slot = *slot;
       waiting.pop_front();
-      ++counts.running;
     }
-    first->begin(model, session);
-    prompting.push_back(first.get());
-    slots[size_t(first->slot)] = std::move(first);
+    {
+      std::lock_guard<std::mutex> lock(counts->mutex);
+      ++counts->all.running;
+    }
+    batch->take(std::move(first));
   }
 }
 
-/// Tells a request what became of it, with the last of its samples; the slot is
-/// free then.
-void Engine::end(Running &request,
+/// Tells a request what became of it, with the last of its samples.
+void Engine::end(std::unique_ptr<RunningRequest> own,
                  const Result<std::vector<Hypothesis>> &result) {
-  std::unique_ptr<Running> own;
-  if (request.slot >= 0) {
-    own = std::move(slots[size_t(request.slot)]);
-    prompts.leave(own->slot);
-  }
-  Samples &samples = *request.samples;
+  const RunningRequest &request = *own;
+  RequestSamples &samples = *request.samples;
   bool areSeveral = samples.found.size() > 1, isLast = --samples.left == 0;
   if (areSeveral && result.ok())
     samples.found[request.sample] = result->front();
   else if (areSeveral && samples.failure.ok())
     samples.failure = result.status();
-  {
+  if (isLast) {
     std::lock_guard<std::mutex> lock(mutex);
-    counts.running -= own != nullptr;
-    if (!isLast)
-      return;
     unfinished.erase(request.number);
-    ++counts.finished;
   }
-  if (!request.request.finished)
+  {
+    std::lock_guard<std::mutex> lock(counts->mutex);
+    counts->all.running -= request.slot >= 0;
+    counts->all.finished += isLast;
+  }
+  if (!isLast || !request.request.finished)
     return;
   if (!areSeveral)
     request.request.finished(result);
@@ -269,19 +305,47 @@ void Engine::end(Running &request,
 }
 
 void Engine::endAll(const Status &status) {
-  decoding.clear();
-  prompting.clear();
-  chosen.clear();
-  next.clear();
-  for (std::unique_ptr<Running> &slot : slots)
-    if (slot)
-      end(*slot, status);
-  prompts.forgetAll();
-  std::deque<std::unique_ptr<Running>> left;
+  for (RunningBatch *batch : begun())
+    batch->endAll(status);
+  std::deque<std::unique_ptr<RunningRequest>> left;
   {
     std::lock_guard<std::mutex> lock(mutex);
     left.swap(waiting);
   }
-  for (std::unique_ptr<Running> &request : left)
-    end(*request, status);
+  for (std::unique_ptr<RunningRequest> &request : left)
+    end(std::move(request), status);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+Result<bool> Engine::step() {
+  if (options.cancelled && *options.cancelled) {
+    Status status = Status::error("the decoding was cancelled");
+    endAll(status);
+    return status;
+  }
+  std::vector<RunningBatch *> all = begun();
+  endCancelled(all);
+  // One that began in between has no request yet that was admitted.
+  admit(all);
+  for (RunningBatch *batch : all)
+    if (Status status = batch->step(); !status.ok()) {
+      endAll(status);
+      return status;
+    }
+  std::lock_guard<std::mutex> lock(mutex);
+  return !waiting.empty() ||
+         std::any_of(batches.begin(), batches.end(), [](const auto &each) {
+           return each.second && !each.second->isIdle();
+         });
+}
+
+Status Engine::run() {
+  while (true) {
+    Result<bool> isLeft = step();
+    if (!isLeft.ok() || !*isLeft)
+      return isLeft.status();
+  }
 }

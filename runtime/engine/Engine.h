@@ -1,10 +1,14 @@
 //===- Engine.h - Requests that join and leave at any step ------*- C++ -*-===//
 //
-// A language model for many callers (continuous batching; Yu et al. 2022, Orca,
-// OSDI). Each request has its own search, constraints, callbacks and end. A
-// request takes a slot, which has its KV caches; its prompt is computed in
-// pieces beside the steps of others, and its rows decode with theirs. What a
-// request gives has the bits that it gives alone, whoever else is there.
+// A model that generates, for many callers (continuous batching; Yu et al.
+// 2022, Orca, OSDI). Each request has its own search, constraints, callbacks
+// and end. A request takes a slot, which has its KV caches; its prompt is
+// computed in pieces beside the steps of others, or its source is encoded, and
+// its rows decode with theirs. What a request gives has the bits that it gives
+// alone, whoever else is there.
+//
+// Requests that search in different ways may need different forms of the
+// decoder (Demand.h): those of each form are a batch of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +16,6 @@
 #define HEDDLE_RUNTIME_ENGINE_ENGINE_H
 
 #include "runtime/Result.h"
-#include "runtime/engine/PromptSlots.h"
 #include "runtime/search/BeamSearch.h"
 #include "runtime/search/SearchOptions.h"
 #include "runtime/session/Session.h"
@@ -20,6 +23,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,23 +32,24 @@
 
 namespace heddle {
 
-/// What runs together at most.
+/// What runs together at most. Lengths are absent for as many as the model has
+/// positions; a slot has room for them, which costs what is used of it.
 struct EngineLimits {
   /// Requests, and the rows of one: its beams.
   int64_t slots = 16;
   int64_t beams = 1;
-  /// Tokens of a request, its prompt included; absent for as many as the model
-  /// has positions. A slot has room for them, which costs what is used of it.
-  std::optional<int64_t> positions = {};
+  /// Tokens of a request, its prompt included; and of a translator's source.
+  std::optional<int64_t> positions = {}, sources = {};
   /// Bytes that the device may give: requests wait until there is room for all
   /// of their positions. Absent for as many as there are.
   std::optional<int64_t> memory = {};
 };
 
-/// A text that is continued.
+/// A text that is translated or continued.
 struct EngineRequest {
-  /// Not empty; and what the answer begins with, which is part of it.
-  TokenIds prompt, beginning = {};
+  /// The source, or a prompt, not empty; and what the answer begins with, which
+  /// is part of it.
+  TokenIds source, beginning = {};
   /// How. onToken hears of sentence 0, the first sample.
   SearchOptions options = {};
   /// Takes the hypotheses, the best first or samples in order, or why there are
@@ -64,12 +69,19 @@ struct EngineStatistics {
   int64_t sharedTokens = 0;
 };
 
-/// Of a decoder alone whose code extends. Borrows the model. One thread runs
-/// it; any thread submits, cancels and asks for statistics.
+struct EngineCounts;
+struct RequestSamples;
+struct RunningRequest;
+class RunningBatch;
+
+/// Borrows the model. One thread runs it; any thread submits, cancels and asks
+/// for statistics.
 class Engine {
 public:
-  /// Plans and takes the memory for all requests. Fails on limits below 1, on
-  /// models that are no language models, and if memory is short.
+  /// Plans and takes the memory for all requests, that of other forms than
+  /// usual with the first request that needs one. Fails on limits below 1, on
+  /// models that do not generate, or continue texts without code that extends
+  /// them, and if memory is short.
   static Result<std::unique_ptr<Engine>>
   open(const Model &model, const EngineLimits &limits,
        const SessionOptions &options = {});
@@ -96,56 +108,33 @@ public:
   EngineStatistics statistics() const;
 
 private:
-  struct Running;
-  struct Samples;
-  /// The rows of a request that go on: a part of `chosen`.
-  struct Chosen {
-    size_t begin, end;
-    Running *request;
-    size_t size() const { return end - begin; }
-  };
-
   Engine(const Model &model, const EngineLimits &limits,
          const SessionOptions &options);
+  Status setLengths();
   Status begin();
-  Result<std::unique_ptr<Running>> check(EngineRequest request) const;
-  void admit();
-  void end(Running &request, const Result<std::vector<Hypothesis>> &result);
+  std::vector<DecoderForm> forms() const;
+  DecoderForm formOf(const RunningRequest &request) const;
+  Result<RunningBatch *> batchOf(DecoderForm form);
+  Result<std::unique_ptr<RunningRequest>> check(EngineRequest request);
+  std::vector<RunningBatch *> begun() const;
+  void admit(const std::vector<RunningBatch *> &all);
+  void end(std::unique_ptr<RunningRequest> request,
+           const Result<std::vector<Hypothesis>> &result);
   void endAll(const Status &status);
-  void endCancelled();
-  bool isCancelled(const Running &request);
-  void feed();
-  Status stepRows();
-  bool guess();
-  std::vector<PromptPiece> takePieces(int64_t room);
-  Status beginDecoding(Running &request, int64_t position);
-  Status extendPrompts(bool stepsRows);
-  void chooseBehind(Running &request, int64_t row, float *logits);
-  void settle(Running &request, int64_t row);
-  void choose(Running &request, int64_t first, int64_t count);
-  Status keep();
+  void endCancelled(const std::vector<RunningBatch *> &all);
 
   const Model &model;
   EngineLimits limits;
-  int64_t positions = 0;
-  Session session;
-  PromptSlots prompts{session};
+  SessionOptions options;
+  std::unique_ptr<EngineCounts> counts;
 
-  /// Of the thread that runs it: by slot, those with rows in their order, and
-  /// those whose prompts are not in their caches yet, as they came.
-  std::vector<std::unique_ptr<Running>> slots;
-  std::vector<Running *> decoding;
-  std::deque<Running *> prompting;
-  std::vector<Continuation> chosen;
-  std::vector<Chosen> next;
-
-  /// Guards what follows.
+  /// Guards what follows, but not what the batches do.
   mutable std::mutex mutex;
-  std::deque<std::unique_ptr<Running>> waiting;
-  /// By number: whether somebody has cancelled it.
-  std::unordered_map<uint64_t, bool> unfinished;
+  std::map<DecoderForm, std::unique_ptr<RunningBatch>> batches;
+  std::deque<std::unique_ptr<RunningRequest>> waiting;
+  /// By number.
+  std::unordered_map<uint64_t, std::shared_ptr<RequestSamples>> unfinished;
   uint64_t lastNumber = 0;
-  EngineStatistics counts;
 };
 
 } // namespace heddle

@@ -20,31 +20,19 @@ using namespace heddle;
 /// Fewer tokens cost less than to wait for them.
 static constexpr int64_t kLeastShared = HEDDLE_QUERY_BLOCK;
 
-Status PromptSlots::begin(int64_t count, std::optional<int64_t> memory) {
-  slots.resize(size_t(count));
-  if (!memory)
-    return Status::success();
-  int64_t others = session.bytesBesideCaches();
-  if (others > *memory)
-    return Status::error("needs ", toMebibytes(others),
-                         " MiB of memory beside KV caches, but may take ",
-                         *memory >> 20);
-  room = *memory - others;
-  return Status::success();
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-int64_t PromptSlots::bytesOf(const TokenIds &prompt, Need need) const {
-  int64_t own = need.positions - int64_t(prompt.size());
+int64_t PromptSlots::bytesOf(const Need &need) const {
+  int64_t own = need.positions - int64_t(need.prompt.size());
   return session.cacheBytes(need.positions) +
-         (need.rows - 1) * session.cacheBytes(own);
+         (need.rows - 1) * session.cacheBytes(own) +
+         session.sourceBytes(need.source);
 }
 
-Status PromptSlots::check(const TokenIds &prompt, Need need) const {
-  int64_t bytes = bytesOf(prompt, need);
+Status PromptSlots::check(const Need &need) const {
+  int64_t bytes = bytesOf(need);
   if (!room || bytes <= *room)
     return Status::success();
   return Status::error("takes up to ", toMebibytes(bytes),
@@ -96,7 +84,7 @@ void PromptSlots::makeRoom() {
 /// one, whose logits nobody keeps; 0 if they are too few.
 int64_t PromptSlots::sharedWith(const Slot &slot,
                                 const TokenIds &prompt) const {
-  if (!slot.keepsPrompt)
+  if (!slot.keepsPrompt || prompt.empty())
     return 0;
   auto end = std::mismatch(prompt.begin(), prompt.end() - 1,
                            slot.prompt.begin(), slot.prompt.end());
@@ -104,18 +92,19 @@ int64_t PromptSlots::sharedWith(const Slot &slot,
   return count < kLeastShared ? 0 : count;
 }
 
-std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, Need need) {
-  int64_t bytes = bytesOf(prompt, need);
-  bool isFull = std::none_of(slots.begin(), slots.end(),
-                             [](const Slot &slot) { return slot.isFree; });
-  if (isFull || (room && bytesTaken(/*ofFree=*/false) + bytes > *room))
-    return std::nullopt;
+bool PromptSlots::hasRoom(const Need &need, int64_t othersBytes) const {
+  return std::any_of(slots.begin(), slots.end(),
+                     [](const Slot &slot) { return slot.isFree; }) &&
+         (!room || bytesTaken() + othersBytes + bytesOf(need) <= *room);
+}
+
+int32_t PromptSlots::take(const Need &need) {
   // The longest beginning; in place rather than as a copy, and in place of what
   // nobody has asked for the longest.
   std::optional<size_t> own, source;
   int64_t inPlace = 0, copied = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
-    int64_t count = sharedWith(slots[i], prompt);
+    int64_t count = sharedWith(slots[i], need.prompt);
     if (!slots[i].isFree) {
       if (count > copied)
         source = i, copied = count;
@@ -131,8 +120,8 @@ std::optional<int32_t> PromptSlots::take(const TokenIds &prompt, Need need) {
   session.hold(number, true);
   shared += inPlace;
   Slot &slot = slots[*own];
-  slot = {/*isFree=*/false, prompt, inPlace};
-  slot.bytes = bytes;
+  slot = {/*isFree=*/false, need.prompt, inPlace};
+  slot.bytes = bytesOf(need);
   slot.keepsPrompt = need.positions <= session.keptPositions();
   if (copied > inPlace) {
     slot.source = int32_t(*source);
@@ -179,4 +168,6 @@ void PromptSlots::leave(int32_t number) {
   slot.bytes = session.cacheBytes(kept);
   session.hold(number, kept > 0);
   session.leave(number, kept);
+  if (room)
+    session.leaveSource(number);
 }

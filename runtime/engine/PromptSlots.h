@@ -27,19 +27,26 @@ namespace heddle {
 class PromptSlots {
 public:
   explicit PromptSlots(Session &session) : session(session) {}
-  /// The memory is what the session may take, absent for any amount. Fails if
-  /// it is too little for no request at all.
-  Status begin(int64_t count, std::optional<int64_t> memory);
+  void begin(int64_t count) { slots.resize(size_t(count)); }
+  /// Slots may take so many bytes; without a limit any number.
+  void limit(int64_t bytes) { room = bytes; }
 
-  /// What a request takes: up to so many positions, with the prompt, for each
-  /// of so many rows (beams).
+  /// What a request takes: its prompt, if it is no translator's; up to so many
+  /// positions, with the prompt, for each of so many rows (beams); and the
+  /// tokens of a translator's source.
   struct Need {
-    int64_t positions, rows;
+    TokenIds prompt;
+    int64_t positions, rows, source = 0;
   };
-  /// Fails if there can never be room for a request with this prompt.
-  Status check(const TokenIds &prompt, Need need) const;
-  /// A free slot for it; none if all are taken or the others leave no room.
-  std::optional<int32_t> take(const TokenIds &prompt, Need need);
+  /// Fails if there can never be room for it.
+  Status check(const Need &need) const;
+  /// Whether a slot is free, with room for it beside the requests here and so
+  /// many bytes of others.
+  bool hasRoom(const Need &need, int64_t othersBytes) const;
+  /// A free slot for it, for which there is room.
+  int32_t take(const Need &need);
+  /// Of the requests that have slots.
+  int64_t bytesTaken() const { return bytesTaken(/*ofFree=*/false); }
   /// Between calls of the decoder: gives slots the beginnings that others have
   /// computed for them.
   Status copyBeginnings();
@@ -78,7 +85,7 @@ private:
     int64_t bytes = 0;
   };
 
-  int64_t bytesOf(const TokenIds &prompt, Need need) const;
+  int64_t bytesOf(const Need &need) const;
   int64_t bytesTaken(bool ofFree) const;
   void forget(Slot &slot);
   void makeRoom();
@@ -87,7 +94,6 @@ private:
 
   Session &session;
   std::vector<Slot> slots;
-  /// For caches.
   std::optional<int64_t> room;
   uint64_t clock = 0;
   int64_t shared = 0;

@@ -8,24 +8,33 @@
 #include "runtime/search/Demand.h"
 #include "runtime/search/SingleSearch.h"
 
+#include <atomic>
+
 namespace heddle {
 
-/// What several samples of one request have found, by their number.
-struct Engine::Samples {
+/// What all samples of one request share.
+struct RequestSamples {
+  explicit RequestSamples(size_t count) : left(count), found(count) {}
+
   size_t left;
+  /// By their number.
   std::vector<Hypothesis> found;
   Status failure = Status::success();
+  /// By any thread.
+  std::atomic<bool> isCancelled = false;
 };
 
 /// A request, or one of its samples, and its search: what a batch of one
 /// sentence is elsewhere.
-struct Engine::Running {
+struct RunningRequest {
   uint64_t number = 0;
   EngineRequest request;
-  std::shared_ptr<Samples> samples;
+  std::shared_ptr<RequestSamples> samples;
   uint32_t sample = 0;
-  /// Its prompt, and that with what the answer begins with.
-  std::vector<TokenIds> prompts, beginnings;
+  /// Its source, and what its tokens begin with: a prompt is both.
+  std::vector<TokenIds> sources, beginnings;
+  /// What its caches get before it has a row.
+  TokenIds inputs;
   Demand demand;
   std::optional<SearchBatch> batch;
   std::optional<SingleSearch> single;
@@ -39,7 +48,8 @@ struct Engine::Running {
   int64_t right = 0, mostGuesses = 0;
   bool goesOn = false;
 
-  void begin(const Model &model, Session &session);
+  bool isCancelled() const { return samples->isCancelled; }
+  void begin(const Model &model, Session &session, DecoderForm form);
 };
 
 /// Of a request that somebody has cancelled.

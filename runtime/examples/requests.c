@@ -1,8 +1,8 @@
 /*===- requests.c - Requests that come and go -----------------------------===*\
 |*
-|* Continues the lines of standard input, as many at a time as the engine has
-|* slots: whenever one has ended the next one joins, and answers come as they
-|* end, each behind the number of its line.
+|* Continues or translates the lines of standard input, as many at a time as the
+|* engine has slots: whenever one has ended the next one joins, and answers come
+|* as they end, each behind the number of its line.
 |*
 |*   seq 50 | sed 's/$/. Once upon a time/' | requests llm.heddle max-length=40
 |*

@@ -18,9 +18,6 @@ using namespace heddle;
 /// Room for results is taken before the first step, up to a length that no
 /// sentence has: limits can be much larger than what is generated.
 static constexpr int64_t kReservedTokens = 1 << 14;
-/// The most ids that a row may forbid if it does without logits: if they
-/// grow with the tokens, those of a few pages.
-static constexpr int64_t kMostForbidden = 1024;
 
 /// The cheapest form that tells a search what it needs to know. `forbidden` is
 /// the most that a row forbids.

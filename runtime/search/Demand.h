@@ -25,6 +25,10 @@ struct Demand {
   std::vector<TokenIds> prefill;
 };
 
+/// The most ids that a row may forbid if it does without logits: if they grow
+/// with the tokens, those of a few pages.
+inline constexpr int64_t kMostForbidden = 1024;
+
 /// What each sentence begins with: a prefix or, if texts are prompts of
 /// targets, its prompt and then a prefix.
 std::vector<TokenIds> beginningsOf(const Model &model,

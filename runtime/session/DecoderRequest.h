@@ -42,6 +42,12 @@ struct DecoderRequest {
   /// Of how many of these, of all sentences together, it tells logits: none
   /// without the role Extend.
   int64_t prefillLogits = 0;
+  /// The batch begins without sources: each sentence gets one of at most so
+  /// many tokens with Session::adopt, before it has a row.
+  std::optional<int64_t> sources = {};
+  /// Sources are encoded and prepared for the form, for a session of such a
+  /// batch to adopt them; nothing is decoded.
+  bool preparesOnly = false;
   /// Without a decoder: the task that is computed from what the encoder
   /// returns; none if hidden states are asked for.
   std::optional<Role> task = {};

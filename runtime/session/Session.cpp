@@ -53,6 +53,8 @@ CallFrame Session::frameOfStep() const {
   if (merge) {
     frame.merge = merge;
     frame.merge->rows = dims[Dim::Rows];
+    if (decode.entry->description->role == Role::Best)
+      frame.merge->count = dims[Dim::Best];
   }
   return frame;
 }
@@ -171,7 +173,77 @@ Status Session::keep(const std::vector<int32_t> &parents) {
 }
 
 Status Session::join(int32_t sentence, int64_t position) {
+  for (const State &state : states)
+    if (Status status = device->clear(
+            state.rows + decoder.count() * state.rowBytes, state.rowBytes);
+        !status.ok())
+      return status;
   return workspace.send(decoder.join(sentence, position));
+}
+
+/// What the encoder, or what prepares the decoder, has left.
+const char *Session::prepared(std::string_view name) const {
+  for (const Binding *binding : {&prepare, &encode}) {
+    if (!binding->entry)
+      continue;
+    const std::vector<Argument> &arguments =
+        binding->entry->description->arguments;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].kind == ArgumentKind::Output &&
+          arguments[i].name == name)
+        return workspace.at(binding->places[i]);
+  }
+  __builtin_unreachable();
+}
+
+Status Session::setCandidates(const std::vector<const TokenIds *> &lists) {
+  SourceFeatures features;
+  for (const TokenIds *list : lists)
+    features.candidates.push_back(list ? *list : TokenIds());
+  const std::vector<TokenIds> sources(lists.size());
+  SourceBatch batch{sources,          features,     inputSettings,
+                    model.manifest(), std::nullopt, isRagged};
+  for (size_t i = 0; i < sourceRoles().size(); ++i)
+    if (std::string_view name = sourceRoles()[i].name;
+        name == "candidates" || name == "counts") {
+      sourceInputs()[i]->measure(batch, dims);
+      dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
+      sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
+    }
+  return workspace.send(batchInputs);
+}
+
+Status Session::adopt(int32_t sentence, Session &from, int32_t number) {
+  const std::vector<InputRole> &roles = sourceRoles();
+  for (size_t i = 0; i < roles.size(); ++i) {
+    auto widthIn = [&](const DimValues &dims) {
+      return roles[i].width ? dims[*roles[i].width] : 1;
+    };
+    int64_t width = widthIn(dims), other = widthIn(from.dims);
+    std::copy_n(from.sourceValues[i] + number * other, std::min(width, other),
+                sourceValues[i] + sentence * width);
+  }
+  for (const AdoptedArgument &each : adopted) {
+    // The rows of a source stand together, behind them there is room.
+    const std::vector<Extent> &shape = each.argument->shape;
+    int64_t outer = 1, inner = elementSize(each.argument->type);
+    size_t last = shape.size() - 1;
+    while (last > 0 && shape[last].in(dims) == shape[last].in(from.dims))
+      inner *= shape[last--].in(dims);
+    for (size_t k = 1; k < last; ++k)
+      outer *= shape[k].in(dims);
+    int64_t used = last > 0 ? shape[last].in(from.dims) * inner : inner;
+    int64_t room = last > 0 ? shape[last].in(dims)*inner : inner;
+    char *to = workspace.at(each.place) + sentence * outer * room;
+    const char *read =
+        from.prepared(each.argument->name) + number * outer * used;
+    for (int64_t k = 0; k < outer; ++k)
+      if (Status status =
+              from.device->copy(to + k * room, read + k * used, used);
+          !status.ok())
+        return status;
+  }
+  return workspace.send(batchInputs);
 }
 
 void Session::leave(int32_t sentence, int64_t kept) {
@@ -183,10 +255,27 @@ void Session::leave(int32_t sentence, int64_t kept) {
   }
 }
 
+void Session::leaveSource(int32_t sentence) {
+  for (const AdoptedArgument &each : adopted) {
+    int64_t bytes = *each.argument->byteSize(dims) / dims[Dim::Batch];
+    device->forget(workspace.at(each.place) + sentence * bytes, bytes);
+  }
+}
+
 int64_t Session::bytesBesideCaches() const {
   int64_t bytes = *workspace.size();
   for (const State &cache : caches)
     bytes -= dims[Dim::Caches] * cache.rowBytes;
+  return bytes - dims[Dim::Batch] * sourceBytes(dims[Dim::Source]);
+}
+
+int64_t Session::sourceBytes(int64_t tokens) const {
+  DimValues one = dims;
+  one[Dim::Batch] = 1;
+  one[Dim::Source] = tokens;
+  int64_t bytes = 0;
+  for (const AdoptedArgument &each : adopted)
+    bytes += *each.argument->byteSize(one); // Placed: no overflow.
   return bytes;
 }
 

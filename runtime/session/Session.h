@@ -177,13 +177,32 @@ public:
   /// A new row, behind all others, of a sentence that has none: so many
   /// positions of it are in its cache. No more than the batch has sentences.
   Status join(int32_t sentence, int64_t position);
+  /// A sentence without a row gets the source of one of another session, which
+  /// has begun a batch of the same form that prepares only. The device may copy
+  /// until that session's finish().
+  Status adopt(int32_t sentence, Session &from, int32_t number);
+  /// Returns when the device has done what it was asked for.
+  Status finish() { return device->fetch(nullptr, nullptr, /*bytes=*/0); }
+  /// Steps that follow forbid at most so many ids a row, and BestStep tells so
+  /// many logits: no more than the batch was begun with.
+  void narrow(int64_t forbidden, int64_t best) {
+    dims[Dim::Forbidden] = forbidden;
+    dims[Dim::Best] = best;
+  }
+  /// Steps of ShortlistStep that follow have a list of candidates for each
+  /// sentence, null for one without a row.
+  Status setCandidates(const std::vector<const TokenIds *> &lists);
   /// A sentence has ended: what its caches have behind so many positions costs
   /// nothing until they are written to again.
   void leave(int32_t sentence, int64_t kept = 0);
-  /// The bytes of the batch, KV caches left out, and of one cache with so many
-  /// positions, in whole pages: what is not written to costs nothing.
+  /// The same of a source that it has adopted.
+  void leaveSource(int32_t sentence);
+  /// The bytes of the batch, KV caches and adopted sources left out; of one
+  /// cache with so many positions, in whole pages; and of an adopted source of
+  /// so many tokens. What is not written to costs nothing.
   int64_t bytesBesideCaches() const;
   int64_t cacheBytes(int64_t positions) const;
+  int64_t sourceBytes(int64_t tokens) const;
   /// The last position up to which no cache overwrites its first ones.
   int64_t keptPositions() const;
   /// A sentence without a row has the first `positions` of another one, which
@@ -211,6 +230,11 @@ private:
     char *rows;
     int64_t rowBytes, slots = 0;
   };
+  /// What steps read of sources, if sentences adopt them.
+  struct AdoptedArgument {
+    const Argument *argument;
+    Place place;
+  };
   /// Where things stand in the workspace.
   struct Layout {
     /// Of each of sourceInputs().
@@ -227,7 +251,9 @@ private:
   Layout placeInputs(const DecoderRequest &request);
   static void shareOutputs(const Binding &binding, ArgumentKind kind,
                            Places &shared);
-  Status bindEntries(DecoderForm form, Layout &layout);
+  Status bindEntries(const DecoderRequest &request, Layout &layout);
+  void placeAdopted(const Binding &binding, Places &shared);
+  const char *prepared(std::string_view name) const;
   Result<Layout> layOut(const DecoderRequest &request);
   Status ofBatch(const Status &status) const;
   void settle(const Layout &layout);
@@ -265,6 +291,7 @@ private:
   void *scratch = nullptr;
   Binding encode, task, prepare, prefill, decode;
   std::vector<State> states, caches;
+  std::vector<AdoptedArgument> adopted;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;
   /// What the device is given once a batch.

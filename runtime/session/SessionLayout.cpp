@@ -32,7 +32,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
     assert(model.checkSource(source).ok() && "whoever made it has checked it");
     longest = std::max(longest, source.size());
   }
-  if (request.form == DecoderForm::ShortlistStep &&
+  if (request.form == DecoderForm::ShortlistStep && !request.sources &&
       features.candidates.size() != sources.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
                          features.candidates.size(), " lists of candidates");
@@ -42,7 +42,8 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Batch] = static_cast<int64_t>(sources.size());
   dims[Dim::Rows] = dims[Dim::Caches] =
       dims[Dim::Batch] * request.rowsPerSentence;
-  dims[Dim::Source] = askedSource = static_cast<int64_t>(longest);
+  dims[Dim::Source] = askedSource =
+      request.sources.value_or(static_cast<int64_t>(longest));
   dims[Dim::Target] = dims[Dim::Capacity] = askedTarget =
       std::max<int64_t>(request.length, 1);
   // If steps follow, nobody sees more positions than there are tokens.
@@ -58,6 +59,8 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   for (const SourceInput *input : sourceInputs())
     input->measure(batchOf(sources, request, features), dims);
+  if (request.sources && request.form == DecoderForm::ShortlistStep)
+    dims[Dim::Shortlist] = model.manifest().targetVocabulary;
   dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
   // Its rows are tokens, too, as those of a ragged source are.
   if (request.form == DecoderForm::Prefill)
@@ -97,7 +100,7 @@ static Role roleOf(DecoderForm form, const Model &model) {
 
 Status Session::findEntries(const DecoderRequest &request) {
   DecoderForm form = request.form;
-  encode.entry = model.entryPoint(Role::Encode);
+  encode.entry = request.sources ? nullptr : model.entryPoint(Role::Encode);
   task.entry = prepare.entry = prefill.entry = decode.entry = nullptr;
   if (request.task) {
     task.entry = model.entryPoint(*request.task);
@@ -109,6 +112,11 @@ Status Session::findEntries(const DecoderRequest &request) {
   if (form == DecoderForm::None)
     return Status::success();
   bool hasCandidates = form == DecoderForm::ShortlistStep;
+  // If a decoder has nothing to prepare it has no entry for that.
+  if (form != DecoderForm::Full && !request.sources)
+    prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
+  if (request.preparesOnly)
+    return Status::success();
   Role role = roleOf(form, model);
   // Rows that part share their past; without caches there is none to share.
   if (role == Role::Step && request.rowsPerSentence > 1)
@@ -122,9 +130,6 @@ Status Session::findEntries(const DecoderRequest &request) {
   if (request.prefill > 0)
     prefill.entry = model.entryPoint(model.prefillRole(), hasCandidates);
   decoder.prefill().setRole(model.prefillRole());
-  // If a decoder has nothing to prepare it has no entry for that.
-  if (form != DecoderForm::Full)
-    prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
   return Status::success();
 }
 
@@ -158,10 +163,30 @@ void Session::shareOutputs(const Binding &binding, ArgumentKind kind,
       shared[{kind, arguments[i].name}] = binding.places[i];
 }
 
+/// Takes the places of what an entry reads of sources that sentences adopt: all
+/// that the host does not give.
+void Session::placeAdopted(const Binding &binding, Places &shared) {
+  for (const Argument &argument : binding.entry->description->arguments) {
+    bool isPrepared =
+        argument.kind == ArgumentKind::Prepared ||
+        (argument.kind == ArgumentKind::Input && !isInputRole(argument.name));
+    if (!isPrepared || shared.count({argument.kind, argument.name}))
+      continue;
+    Place place = workspace.place(argument.byteSize(dims));
+    shared[{argument.kind, argument.name}] = place;
+    adopted.push_back({&argument, place});
+  }
+}
+
 /// Binds the entries of a batch, each to what those before it leave.
-Status Session::bindEntries(DecoderForm form, Layout &layout) {
+Status Session::bindEntries(const DecoderRequest &request, Layout &layout) {
+  DecoderForm form = request.form;
   Places &shared = layout.shared;
   bool isLast = form == DecoderForm::None && !task.entry;
+  adopted.clear();
+  for (const Binding *binding : {&decode, &prefill})
+    if (request.sources && binding->entry)
+      placeAdopted(*binding, shared);
   if (encode.entry) {
     if (Status status = bind(encode, shared, isLast); !status.ok())
       return status;
@@ -193,7 +218,7 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   workspace.restart();
   arenaBytes = deviceScratch = 0;
   Layout layout = placeInputs(request);
-  if (Status status = bindEntries(request.form, layout); !status.ok())
+  if (Status status = bindEntries(request, layout); !status.ok())
     return ofBatch(status);
   layout.arena = workspace.place(arenaBytes);
   if (request.rowsPerSentence > 1)

@@ -279,8 +279,9 @@ public:
 
 class CandidateCounts final : public SourceInput {
 public:
-  void fill(const SourceBatch &batch, const DimValues &,
+  void fill(const SourceBatch &batch, const DimValues &dims,
             int32_t *values) const override {
+    std::fill_n(values, dims[Dim::Batch], 0);
     fillSizes(batch.features.candidates, values);
   }
 };

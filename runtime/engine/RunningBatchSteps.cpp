@@ -1,6 +1,6 @@
-//===- EngineSteps.cpp - Prompts and rows, step by step -------------------===//
+//===- RunningBatchSteps.cpp - Prompts and rows, step by step -------------===//
 //
-// A step of the engine is one step of all rows, then a call for pieces of
+// A step of a batch is one step of all rows, then a call for pieces of
 // prompts, in the order in which requests came; without beams one call for
 // both. A prompt that ends in it has its first token from that call, and a row
 // from then on. Rows of a request stand together.
@@ -12,21 +12,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/engine/RunningBatch.h"
+
 #include "runtime/code/KernelAbi.h"
-#include "runtime/engine/Engine.h"
 #include "runtime/engine/PromptLookup.h"
-#include "runtime/engine/RunningRequest.h"
 
 #include <algorithm>
 
 using namespace heddle;
 
 /// Asks what follows the rows of a request; none ends it.
-void Engine::choose(Running &request, int64_t first, int64_t count) {
+void RunningBatch::choose(RunningRequest &request, int64_t first,
+                          int64_t count) {
   request.batch->firstRow = first;
   size_t begin = chosen.size();
   Status status =
-      isCancelled(request)
+      request.isCancelled()
           ? cancellation()
           : request.search->choose(/*sentence=*/0, first, count, chosen);
   if (!status.ok())
@@ -37,7 +38,8 @@ void Engine::choose(Running &request, int64_t first, int64_t count) {
   if (!status.ok())
     return end(request, status);
   std::vector<Hypothesis> found = request.search->take(0);
-  auto size = ptrdiff_t(request.request.prompt.size());
+  // A prompt is none of an answer.
+  auto size = ptrdiff_t(isPrompted() ? request.request.source.size() : 0);
   for (Hypothesis &hypothesis : found) {
     hypothesis.given -= size;
     hypothesis.tokens.erase(hypothesis.tokens.begin(),
@@ -46,23 +48,32 @@ void Engine::choose(Running &request, int64_t first, int64_t count) {
   end(request, std::move(found));
 }
 
-/// Gives each row its last token.
-void Engine::feed() {
-  int64_t row = 0;
-  for (Running *request : decoding) {
+/// Gives each row its last token. Ids that none of them forbids, and logits
+/// that none of them asks for, are left out of the step.
+void RunningBatch::feed() {
+  int64_t row = 0, forbidden = 1, best = 1;
+  for (RunningRequest *request : decoding) {
+    forbidden = std::max(forbidden, request->demand.request.forbidden);
+    best = std::max(best, request->demand.request.best);
+  }
+  session.narrow(forbidden, best);
+  for (RunningRequest *request : decoding) {
     request->batch->firstRow = row;
     for (int64_t number = 0; number < request->rows; ++number, ++row) {
-      session.ids()[row] = request->search->tokens[number].back();
+      const TokenIds &tokens = request->search->tokens[number];
+      session.ids()[row] = tokens.empty()
+                               ? request->demand.settings.start.value_or(-1)
+                               : tokens.back();
       request->search->prepare(row);
     }
   }
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.steps += row > 0;
-  counts.stepRows += row;
+  std::lock_guard<std::mutex> lock(counts.mutex);
+  counts.all.steps += row > 0;
+  counts.all.stepRows += row;
 }
 
 /// The next token of all rows.
-Status Engine::stepRows() {
+Status RunningBatch::stepRows() {
   if (session.rows() == 0)
     return Status::success();
   feed();
@@ -70,7 +81,7 @@ Status Engine::stepRows() {
     return status;
   int64_t row = 0;
   // Those that end are gone behind their choice.
-  for (Running *request : decoding) {
+  for (RunningRequest *request : decoding) {
     int64_t count = request->rows;
     choose(*request, row, count);
     row += count;
@@ -80,10 +91,10 @@ Status Engine::stepRows() {
 
 /// Guesses what follows rows; whether there is a guess. A request whose guesses
 /// were wrong has fewer the next time, and more again once all are right.
-bool Engine::guess() {
+bool RunningBatch::guess() {
   int64_t count = 0, rows = session.rows();
-  for (Running *each : decoding) {
-    Running &request = *each;
+  for (RunningRequest *each : decoding) {
+    RunningRequest &request = *each;
     request.guesses.clear();
     const TokenIds &tokens = request.search->tokens[0];
     int64_t begun = int64_t(request.beginnings.front().size());
@@ -96,22 +107,23 @@ bool Engine::guess() {
       request.guesses = lookUp(tokens, most);
     count += int64_t(request.guesses.size());
   }
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.guesses += count;
+  std::lock_guard<std::mutex> lock(counts.mutex);
+  counts.all.guesses += count;
   return count > 0;
 }
 
 /// The next pieces of prompts, of at most `room` rows.
-std::vector<PromptPiece> Engine::takePieces(int64_t room) {
+std::vector<PromptPiece> RunningBatch::takePieces(int64_t room) {
   std::vector<PromptPiece> pieces;
   int64_t rows = 0;
-  for (Running *request : prompting) {
+  for (RunningRequest *request : prompting) {
     if (prompts.isWaiting(request->slot))
       continue;
-    const TokenIds &ids = request->beginnings.front();
+    const TokenIds &ids = request->inputs;
     int64_t size = int64_t(ids.size()), first = prompts.computed(request->slot);
-    PromptPiece piece{request->slot, first, size - 1, ids.data() + first,
-                      std::min(size - first, room - rows)};
+    // What follows a prompt is said with it.
+    PromptPiece piece{request->slot, first, size - isPrompted(),
+                      ids.data() + first, std::min(size - first, room - rows)};
     if (piece.count == 0)
       break;
     pieces.push_back(piece);
@@ -119,25 +131,26 @@ std::vector<PromptPiece> Engine::takePieces(int64_t room) {
   }
   for (const PromptPiece &piece : pieces)
     prompts.add(piece.sentence, piece.count);
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.prompts += !pieces.empty();
-  counts.promptRows += rows;
-  counts.sharedTokens = prompts.sharedTokens();
+  std::lock_guard<std::mutex> lock(counts.mutex);
+  counts.all.prompts += !pieces.empty();
+  counts.all.promptRows += rows;
+  counts.all.sharedTokens = prompts.sharedTokens();
   return pieces;
 }
 
-/// The prompt of a request is in its cache up to `position`, the last.
-Status Engine::beginDecoding(Running &request, int64_t position) {
+/// A request has a row, with so many positions in its cache.
+Status RunningBatch::addRow(RunningRequest &request, int64_t position) {
   prompting.erase(std::find(prompting.begin(), prompting.end(), &request));
   request.guesses.clear();
   request.right = 0;
-  return session.join(request.slot, position + 1);
+  return session.join(request.slot, position);
 }
 
 /// Chooses behind a row's token or, if the guesses before it were chosen, its
 /// next guess. Of one that is chosen the request goes on with the logits that
 /// come next.
-void Engine::chooseBehind(Running &request, int64_t row, float *logits) {
+void RunningBatch::chooseBehind(RunningRequest &request, int64_t row,
+                                float *logits) {
   size_t before = chosen.size(), slot = size_t(request.slot);
   request.batch->told = logits;
   choose(request, row, /*count=*/1);
@@ -156,7 +169,7 @@ void Engine::chooseBehind(Running &request, int64_t row, float *logits) {
 }
 
 /// What the guesses of a row were worth, once it has chosen.
-void Engine::settle(Running &request, int64_t row) {
+void RunningBatch::settle(RunningRequest &request, int64_t row) {
   int64_t count = int64_t(request.guesses.size());
   if (count == 0)
     return;
@@ -165,20 +178,20 @@ void Engine::settle(Running &request, int64_t row) {
       request.right == count
           ? std::min(2 * request.mostGuesses, request.request.options.guesses)
           : std::max<int64_t>(request.right, 1);
-  std::lock_guard<std::mutex> lock(mutex);
-  counts.rightGuesses += request.right;
+  std::lock_guard<std::mutex> lock(counts.mutex);
+  counts.all.rightGuesses += request.right;
 }
 
 /// The next pieces of prompts; who has the last of its own has a first token.
 /// With `stepsRows` the next token of all rows beside them, and more of those
 /// whose guesses are right.
-Status Engine::extendPrompts(bool stepsRows) {
+Status RunningBatch::extendPrompts(bool stepsRows) {
   int64_t room = HEDDLE_EXTEND_ROWS, stepped = 0;
   std::vector<TokenIds> guesses;
   if (stepsRows) {
     feed();
     stepped = session.rows();
-    for (Running *request : decoding) {
+    for (RunningRequest *request : decoding) {
       guesses.push_back(request->guesses);
       room -= 1 + int64_t(request->guesses.size());
       request->right = 0;
@@ -194,9 +207,9 @@ Status Engine::extendPrompts(bool stepsRows) {
   int64_t row = stepsRows ? 0 : session.rows();
   size_t told = 0;
   auto choose = [&](int64_t slot, int64_t position, float *logits) {
-    Running *request = slots[size_t(slot)].get();
+    RunningRequest *request = slots[size_t(slot)].get();
     if (row >= stepped) {
-      if (Status status = beginDecoding(*request, position); !status.ok())
+      if (Status status = addRow(*request, position + 1); !status.ok())
         return status;
       chooseBehind(*request, row++, logits);
       return Status::success();
@@ -215,13 +228,13 @@ Status Engine::extendPrompts(bool stepsRows) {
 }
 
 /// Goes on with the rows that were chosen.
-Status Engine::keep() {
+Status RunningBatch::keep() {
   fillGaps(next);
   decoding.clear();
   std::vector<int32_t> parents;
   std::vector<Continuation> own;
   for (const Chosen &each : next) {
-    Running &request = *each.request;
+    RunningRequest &request = *each.request;
     own.clear();
     for (size_t i = each.begin; i < each.end; ++i) {
       parents.push_back(chosen[i].row);
@@ -237,35 +250,20 @@ Status Engine::keep() {
   return session.keep(parents);
 }
 
-Result<bool> Engine::step() {
-  if (session.isCancelled()) {
-    Status status = Status::error("the decoding was cancelled");
-    endAll(status);
+Status RunningBatch::step() {
+  if (Status status = encodeSources(); !status.ok())
     return status;
-  }
-  endCancelled();
-  admit();
+  if (Status status = addReadyRows(); !status.ok())
+    return status;
   // Rows of one request share their past in steps alone.
-  bool mayMix = limits.beams == 1 && session.rows() > 0 &&
-                session.rows() < HEDDLE_EXTEND_ROWS;
-  bool areTogether = mayMix && (guess() || !prompting.empty());
-  Status status = areTogether ? Status::success() : stepRows();
-  if (status.ok())
-    status = extendPrompts(areTogether);
-  if (status.ok())
-    status = keep();
-  if (!status.ok()) {
-    endAll(status);
-    return status;
-  }
-  std::lock_guard<std::mutex> lock(mutex);
-  return !decoding.empty() || !prompting.empty() || !waiting.empty();
-}
-
-Status Engine::run() {
-  while (true) {
-    Result<bool> isLeft = step();
-    if (!isLeft.ok() || !*isLeft)
-      return isLeft.status();
-  }
+  bool areTogether = mayMix && session.rows() > 0 &&
+                     session.rows() < HEDDLE_EXTEND_ROWS &&
+                     (guess() || !prompting.empty());
+  if (!areTogether)
+    if (Status status = stepRows(); !status.ok())
+      return status;
+  if (extends)
+    if (Status status = extendPrompts(areTogether); !status.ok())
+      return status;
+  return keep();
 }

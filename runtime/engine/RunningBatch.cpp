@@ -1,0 +1,286 @@
+//===- RunningBatch.cpp - Requests that decode together -------------------===//
+//
+// The session has a sentence for each slot, and rows for those that decode
+// (RunningBatchSteps.cpp). A translator's slot gets its source, encoded, before
+// its first row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/engine/RunningBatch.h"
+
+#include "runtime/code/KernelAbi.h"
+#include "runtime/session/MemoryPlan.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace heddle;
+
+/// Source tokens that are encoded together, with padding, which is at most a
+/// quarter of them.
+static constexpr int64_t kGroupTokens = 1024;
+
+/// Makes the search, now that nothing moves any more.
+void RunningRequest::begin(const Model &model, Session &session,
+                           DecoderForm form) {
+  batch.emplace(SearchBatch{model, session, sources, beginnings,
+                            demand.settings, request.options});
+  batch->form = form;
+  batch->limits = demand.limits;
+  batch->room = demand.room;
+  batch->candidates = demand.features.candidates;
+  batch->firstSentence = slot;
+  batch->samples = {sample};
+  bool isBeamed = demand.settings.beams > 1;
+  search = isBeamed ? static_cast<Search *>(&beamed.emplace(*batch))
+                    : &single.emplace(*batch);
+  search->tokens.reset(demand.settings.beams, demand.room);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// A batch with a sentence for each slot and no row.
+Status RunningBatch::beginSession() {
+  bool hasCandidates = form == DecoderForm::ShortlistStep;
+  extends = model.entryPoint(Role::Extend, hasCandidates);
+  mayMix = extends && form == DecoderForm::Step && limits.beams == 1;
+  DecoderRequest request{form, *limits.positions};
+  request.rowsPerSentence = form == DecoderForm::GreedyStep ? 1 : limits.beams;
+  request.prefill = extends ? *limits.positions : 0;
+  // The logits of a call are no memory before they are written.
+  if (extends && form == DecoderForm::Step)
+    request.prefillLogits = std::min<int64_t>(
+        HEDDLE_EXTEND_ROWS, limits.slots * (1 + kMostGuesses));
+  if (forbidsBefore(form))
+    request.forbidden = kMostForbidden + 1;
+  if (form == DecoderForm::BestStep) {
+    Generation settings = model.manifest().generation;
+    settings.beams = limits.beams;
+    settings.earlyStopping = EarlyStopping::Never;
+    request.best = BeamSearch::width(settings);
+  }
+  if (!isPrompted())
+    request.sources = limits.sources;
+  std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
+  // A GPU gives memory for all slots at once.
+  if (limits.memory && model.isOnGpu()) {
+    Result<int64_t> bytes = session.bytesFor(sentences, request);
+    if (bytes.ok() && *bytes > *limits.memory)
+      return Status::error("needs ", toMebibytes(*bytes),
+                           " MiB of memory, but may take ",
+                           *limits.memory >> 20);
+  }
+  if (Status status = session.begin(sentences, request); !status.ok())
+    return Status::error("for ", *limits.positions, " tokens, with ",
+                         limits.beams, " beams each: ", status.message());
+  return session.keep({});
+}
+
+/// What a group of sources takes at most: one of all tokens, or several.
+Status RunningBatch::measureEncoder() {
+  DecoderRequest request{form};
+  request.preparesOnly = true;
+  int64_t longest = *limits.sources;
+  auto measure = [&](int64_t count, int64_t length) {
+    SourceFeatures features;
+    if (form == DecoderForm::ShortlistStep)
+      features.candidates.resize(size_t(count));
+    Result<int64_t> bytes = encoder.bytesFor(
+        std::vector<TokenIds>(size_t(count), TokenIds(size_t(length), 0)),
+        request, features);
+    if (bytes.ok())
+      encoding = std::max(encoding, *bytes);
+    return bytes.status();
+  };
+  Status status = measure(1, longest);
+  if (status.ok() && longest < kGroupTokens)
+    status = measure(kGroupTokens / longest, longest);
+  return status;
+}
+
+Status RunningBatch::begin() {
+  Status status = beginSession();
+  if (status.ok() && !isPrompted())
+    status = measureEncoder();
+  if (!status.ok())
+    return Status::error("an engine of ", limits.slots, " slots ",
+                         status.message());
+  prompts.begin(limits.slots);
+  slots.resize(size_t(limits.slots));
+  size_t rows = size_t(limits.slots * limits.beams);
+  chosen.reserve(rows);
+  next.reserve(rows);
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+PromptSlots::Need RunningBatch::needOf(const RunningRequest &request) const {
+  // The last token is fed to nobody; a translator's first input is none.
+  bool has = isPrompted();
+  return {has ? request.beginnings.front() : TokenIds(),
+          request.demand.request.length - has, request.demand.settings.beams,
+          has ? 0 : int64_t(request.sources.front().size())};
+}
+
+Status RunningBatch::check(const RunningRequest &request) const {
+  PromptSlots::Need need = needOf(request);
+  if (need.source > limits.sources.value_or(0))
+    return Status::error("has ", need.source, " tokens, but a slot has ",
+                         *limits.sources, " for a source");
+  if (need.positions > *limits.positions && !isPrompted())
+    return Status::error("takes up to ", need.positions,
+                         " target tokens, but a slot has ", *limits.positions);
+  if (need.positions > *limits.positions)
+    return Status::error("takes up to ", need.positions, " positions, ",
+                         request.beginnings.front().size(),
+                         " of them its prompt's, but a slot has ",
+                         *limits.positions);
+  if (need.rows > limits.beams)
+    return Status::error("searches with ", need.rows,
+                         " beams, but a slot has rows for ", limits.beams);
+  return prompts.check(need);
+}
+
+Result<TokenIds> RunningBatch::inputsOf(const RunningRequest &request) const {
+  if (Status status = check(request); !status.ok())
+    return status;
+  if (isPrompted())
+    return request.beginnings.front();
+  const std::vector<TokenIds> &before = request.demand.prefill;
+  return extends && !before.empty() ? before.front() : TokenIds();
+}
+
+bool RunningBatch::hasRoom(const RunningRequest &request,
+                           int64_t othersBytes) const {
+  return prompts.hasRoom(needOf(request), othersBytes);
+}
+
+void RunningBatch::take(std::unique_ptr<RunningRequest> own) {
+  RunningRequest &request = *own;
+  request.slot = prompts.take(needOf(request));
+  slots[size_t(request.slot)] = std::move(own);
+  request.mostGuesses = mayMix ? request.request.options.guesses : 0;
+  request.begin(model, session, form);
+  // Without a prefill the search feeds a prefix itself.
+  if (isPrompted() || !request.inputs.empty())
+    request.search->tokens.set(0, request.beginnings.front());
+  prompting.push_back(&request);
+  if (!isPrompted())
+    unencoded.push_back(&request);
+}
+
+void RunningBatch::endCancelled() {
+  std::deque<RunningRequest *> left;
+  for (RunningRequest *request : std::exchange(prompting, {})) {
+    if (!request->isCancelled()) {
+      left.push_back(request);
+      continue;
+    }
+    unencoded.erase(std::remove(unencoded.begin(), unencoded.end(), request),
+                    unencoded.end());
+    end(*request, cancellation());
+  }
+  prompting = std::move(left);
+}
+
+/// The slot of a request is free then.
+void RunningBatch::end(RunningRequest &request,
+                       const Result<std::vector<Hypothesis>> &result) {
+  std::unique_ptr<RunningRequest> own = std::move(slots[size_t(request.slot)]);
+  prompts.leave(own->slot);
+  ended(std::move(own), result);
+}
+
+void RunningBatch::endAll(const Status &status) {
+  decoding.clear();
+  prompting.clear();
+  unencoded.clear();
+  chosen.clear();
+  next.clear();
+  for (std::unique_ptr<RunningRequest> &slot : slots)
+    if (slot)
+      end(*slot, status);
+  prompts.forgetAll();
+}
+
+//===----------------------------------------------------------------------===//
+// Sources
+//===----------------------------------------------------------------------===//
+
+/// Encodes sources together, and gives each to the slot of its request.
+Status RunningBatch::encodeGroup(const std::vector<RunningRequest *> &group) {
+  std::vector<TokenIds> sources;
+  SourceFeatures features;
+  for (const RunningRequest *request : group) {
+    sources.push_back(request->sources.front());
+    if (form == DecoderForm::ShortlistStep)
+      features.candidates.push_back(
+          request->demand.features.candidates.front());
+  }
+  DecoderRequest asked{form};
+  asked.preparesOnly = true;
+  if (Status status = encoder.begin(sources, asked, features); !status.ok())
+    return status;
+  for (size_t i = 0; i < group.size(); ++i)
+    if (Status status = session.adopt(group[i]->slot, encoder, int32_t(i));
+        !status.ok())
+      return status;
+  return encoder.finish();
+}
+
+/// Encodes what has joined: sources of similar lengths together.
+Status RunningBatch::encodeSources() {
+  auto lengthOf = [](const RunningRequest *request) {
+    return int64_t(request->sources.front().size());
+  };
+  std::vector<RunningRequest *> all = std::exchange(unencoded, {});
+  std::sort(all.begin(), all.end(),
+            [&](auto *a, auto *b) { return lengthOf(a) > lengthOf(b); });
+  std::vector<RunningRequest *> group;
+  auto encode = [&] {
+    return group.empty() ? Status::success()
+                         : encodeGroup(std::exchange(group, {}));
+  };
+  for (RunningRequest *request : all) {
+    int64_t longest = lengthOf(group.empty() ? request : group.front());
+    if (lengthOf(request) * 4 < longest * 3 ||
+        int64_t(group.size() + 1) * longest > kGroupTokens)
+      if (Status status = encode(); !status.ok())
+        return status;
+    group.push_back(request);
+  }
+  if (Status status = encode(); !status.ok())
+    return status;
+  return all.empty() || form != DecoderForm::ShortlistStep ? Status::success()
+                                                           : setCandidates();
+}
+
+/// Steps have the candidates of those that have a slot.
+Status RunningBatch::setCandidates() {
+  std::vector<const TokenIds *> lists;
+  for (const std::unique_ptr<RunningRequest> &request : slots)
+    lists.push_back(request ? &request->batch->candidates.front() : nullptr);
+  return session.setCandidates(lists);
+}
+
+/// Gives rows to those whose inputs are in their caches, unless the logits
+/// behind these do.
+Status RunningBatch::addReadyRows() {
+  if (isPrompted())
+    return Status::success();
+  for (RunningRequest *request : std::deque<RunningRequest *>(prompting)) {
+    auto count = int64_t(request->inputs.size());
+    if (prompts.computed(request->slot) < count)
+      continue;
+    if (Status status = addRow(*request, count); !status.ok())
+      return status;
+    request->rows = 1;
+    decoding.push_back(request);
+  }
+  return Status::success();
+}

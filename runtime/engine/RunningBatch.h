@@ -1,0 +1,122 @@
+//===- RunningBatch.h - Requests that decode together -----------*- C++ -*-===//
+//
+// Those requests of an engine that need the same form of the decoder, in the
+// slots of one session: a request has the bits that it has alone because its
+// rows are computed by the same code. Sources are encoded in groups of similar
+// lengths by a session of their own, and copied to the slots.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ENGINE_RUNNINGBATCH_H
+#define HEDDLE_RUNTIME_ENGINE_RUNNINGBATCH_H
+
+#include "runtime/engine/PromptSlots.h"
+#include "runtime/engine/RunningRequest.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace heddle {
+
+/// What an engine has counted. Any thread asks, holding the mutex.
+struct EngineCounts {
+  mutable std::mutex mutex;
+  EngineStatistics all;
+};
+
+/// Of an engine, whose limits have all numbers but the memory. Borrows the
+/// model and the counts. Any thread calls inputsOf(), the one that runs the
+/// engine the rest.
+class RunningBatch {
+public:
+  /// Takes a request that has ended, and what became of it.
+  using Ended = std::function<void(std::unique_ptr<RunningRequest> request,
+                                   const Result<std::vector<Hypothesis>> &)>;
+
+  RunningBatch(const Model &model, DecoderForm form, const EngineLimits &limits,
+               const SessionOptions &options, EngineCounts &counts, Ended ended)
+      : model(model), form(form), limits(limits), counts(counts),
+        ended(std::move(ended)), session(model, options),
+        encoder(model, options) {}
+
+  /// Plans and takes the memory. Fails if that is short.
+  Status begin();
+  /// The bytes that it takes beside those of slots.
+  int64_t fixedBytes() const { return session.bytesBesideCaches() + encoding; }
+  /// Slots may take so many bytes, with those of other batches.
+  void limitSlots(int64_t bytes) { prompts.limit(bytes); }
+  int64_t slotBytes() const { return prompts.bytesTaken(); }
+
+  /// What a request feeds before it has a row. Fails if it can never run.
+  Result<TokenIds> inputsOf(const RunningRequest &request) const;
+  /// Whether a slot is free for it, with the room that other batches leave.
+  bool hasRoom(const RunningRequest &request, int64_t othersBytes) const;
+  /// Gives a request a slot, for which there is room.
+  void take(std::unique_ptr<RunningRequest> request);
+  /// Ends requests without rows that somebody has cancelled; others end at
+  /// their next step.
+  void endCancelled();
+  /// Computes the next pieces of prompts and the next token of each row. Fails
+  /// if the device does.
+  Status step();
+  void endAll(const Status &status);
+  bool isIdle() const { return decoding.empty() && prompting.empty(); }
+
+private:
+  /// The rows of a request that go on: a part of `chosen`.
+  struct Chosen {
+    size_t begin, end;
+    RunningRequest *request;
+    size_t size() const { return end - begin; }
+  };
+
+  bool isPrompted() const { return model.manifest().promptsTarget; }
+  PromptSlots::Need needOf(const RunningRequest &request) const;
+  Status check(const RunningRequest &request) const;
+  Status beginSession();
+  Status measureEncoder();
+  void end(RunningRequest &request,
+           const Result<std::vector<Hypothesis>> &result);
+  Status encodeSources();
+  Status setCandidates();
+  Status encodeGroup(const std::vector<RunningRequest *> &group);
+  Status addRow(RunningRequest &request, int64_t position);
+  Status addReadyRows();
+  void feed();
+  Status stepRows();
+  bool guess();
+  std::vector<PromptPiece> takePieces(int64_t room);
+  Status extendPrompts(bool stepsRows);
+  void chooseBehind(RunningRequest &request, int64_t row, float *logits);
+  void settle(RunningRequest &request, int64_t row);
+  void choose(RunningRequest &request, int64_t first, int64_t count);
+  Status keep();
+
+  const Model &model;
+  const DecoderForm form;
+  const EngineLimits limits;
+  EngineCounts &counts;
+  Ended ended;
+  /// Whether it computes positions of prompts, and logits behind them.
+  bool extends = false, mayMix = false;
+  Session session, encoder;
+  /// What the encoder takes at most.
+  int64_t encoding = 0;
+  PromptSlots prompts{session};
+
+  /// By slot; those with rows in their order; and those whose inputs are not in
+  /// their caches yet, as they came, of which some have no source there.
+  std::vector<std::unique_ptr<RunningRequest>> slots;
+  std::vector<RunningRequest *> decoding;
+  std::deque<RunningRequest *> prompting;
+  std::vector<RunningRequest *> unencoded;
+  std::vector<Continuation> chosen;
+  std::vector<Chosen> next;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ENGINE_RUNNINGBATCH_H
