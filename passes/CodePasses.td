@@ -335,7 +335,9 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
     task needs.
 
     Kernels with such a loop get the pointer to the `HeddleCall` as their last
-    argument, unless profile-kernels added it; their callers pass it on.
+    argument, unless profile-kernels added it; their callers pass it on. So do those
+    that ask for the number of threads (`transformer.threads`), which is loaded from
+    the call.
 
     ```mlir
     func.func private @scale(%x: memref<?x8xf32>, %tasks: index)
@@ -355,8 +357,8 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
     ```
 
     Errors: a loop of another form (several dimensions, other bounds, results), a
-    loop inside another, directly or through a call, and a loop outside of entry
-    points and kernels.
+    loop inside another, directly or through a call, and a loop or a number of
+    threads outside of entry points and kernels.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

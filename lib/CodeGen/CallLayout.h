@@ -30,7 +30,8 @@ enum class CallField : int32_t {
   Profile,
   Scratch,
   ScratchBytes,
-  Device
+  Device,
+  Threads
 };
 static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, dims) == 8 * int(CallField::Dims) &&
@@ -43,7 +44,8 @@ static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, scratch) == 8 * int(CallField::Scratch) &&
               offsetof(HeddleCall, scratchBytes) ==
                   8 * int(CallField::ScratchBytes) &&
-              offsetof(HeddleCall, device) == 8 * int(CallField::Device));
+              offsetof(HeddleCall, device) == 8 * int(CallField::Device) &&
+              offsetof(HeddleCall, threads) == 8 * int(CallField::Threads));
 
 /// Fields of HeddleDevice by index.
 enum class DeviceField : int32_t { Launch, Scratch, Status };

@@ -37,18 +37,18 @@ static bool takesCall(func::FuncOp function) {
 }
 
 LogicalResult heddle::passCallPointers(ModuleOp module,
-                                       ArrayRef<Operation *> loops) {
+                                       ArrayRef<Operation *> users) {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   llvm::SetVector<func::FuncOp> parallel;
   auto add = [&](func::FuncOp function) {
     if (!takesCall(function))
       parallel.insert(function);
   };
-  for (Operation *loop : loops)
-    add(loop->getParentOfType<func::FuncOp>());
+  for (Operation *user : users)
+    add(user->getParentOfType<func::FuncOp>());
   auto standsInLoop = [&](Operation *op) {
     return llvm::any_of(
-        loops, [&](Operation *loop) { return loop->isProperAncestor(op); });
+        users, [&](Operation *user) { return user->isProperAncestor(op); });
   };
   for (size_t i = 0; i < parallel.size(); ++i) {
     func::FuncOp callee = parallel[i];

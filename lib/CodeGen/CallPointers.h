@@ -14,11 +14,11 @@ namespace heddle {
 /// does not.
 mlir::LogicalResult checkHasCall(mlir::Operation *op);
 
-/// Gives each kernel with one of these loops, and whatever calls one, the
-/// pointer to the `HeddleCall` as its last argument, if it has none. A call
-/// of such a kernel that stands in one of them is an error.
+/// Gives each kernel with one of these loops or other ops, and whatever calls
+/// one, the pointer to the `HeddleCall` as its last argument, if it has none. A
+/// call of such a kernel that stands in one of the loops is an error.
 mlir::LogicalResult passCallPointers(mlir::ModuleOp module,
-                                     llvm::ArrayRef<mlir::Operation *> loops);
+                                     llvm::ArrayRef<mlir::Operation *> users);
 
 /// Loads a field of the call of a function that has the pointer to it.
 mlir::Value loadCallField(mlir::OpBuilder &builder, mlir::Location loc,

@@ -183,6 +183,17 @@ LogicalResult TaskOutliner::outline() {
   return success();
 }
 
+/// Reads the number of threads from the call.
+static void lowerThreads(ThreadsOp op) {
+  OpBuilder builder(op);
+  Value count =
+      loadCallField(builder, op.getLoc(), op->getParentOfType<func::FuncOp>(),
+                    CallField::Threads, builder.getI64Type());
+  op.getResult().replaceAllUsesWith(arith::IndexCastOp::create(
+      builder, op.getLoc(), builder.getIndexType(), count));
+  op.erase();
+}
+
 /// @heddle.scratch() -> i64, which the runtime asks.
 static void buildScratchFunction(ModuleOp module, int64_t bytes) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
@@ -204,10 +215,16 @@ struct LowerParallel : heddle::impl::LowerParallelPassBase<LowerParallel> {
     for (scf::ForallOp loop : loops)
       if (failed(checkLoop(loop)))
         return signalPassFailure();
-    if (failed(passCallPointers(
-            getOperation(),
-            SmallVector<Operation *>(loops.begin(), loops.end()))))
+    SmallVector<ThreadsOp> threads;
+    getOperation().walk([&](ThreadsOp op) { threads.push_back(op); });
+    for (ThreadsOp op : threads)
+      if (failed(checkHasCall(op)))
+        return signalPassFailure();
+    SmallVector<Operation *> users(loops.begin(), loops.end());
+    users.append(threads.begin(), threads.end());
+    if (failed(passCallPointers(getOperation(), users)))
       return signalPassFailure();
+    llvm::for_each(threads, lowerThreads);
     SymbolTable symbols(getOperation());
     LLVMTypeConverter types(&getContext());
     int64_t scratchBytes = 0;

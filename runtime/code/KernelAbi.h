@@ -158,6 +158,9 @@ struct HeddleCall {
   HEDDLE_WORD int64_t scratchBytes;
   /// Null for code of the CPU.
   HEDDLE_WORD struct HeddleDevice *device;
+  /// How many threads `parallelFor` shares loops among, at least 1; 1 if it is
+  /// null. No result depends on it.
+  HEDDLE_WORD int64_t threads;
 };
 
 /// An entry point. Allocates nothing; returns 0, or what the device's status

@@ -71,6 +71,7 @@ Status Session::call(Binding &binding, const CallFrame &frame) {
   call.weights = model.weights();
   call.parallelFor = pool ? ThreadPool::parallelFor : nullptr;
   call.pool = pool;
+  call.threads = pool ? pool->size() : 1;
   call.profile = profile;
   call.scratch = scratch;
   call.scratchBytes = model.scratchBytes() + deviceScratch;

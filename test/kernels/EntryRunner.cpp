@@ -94,6 +94,7 @@ HeddleCall EntryCall::describe() const {
   call.dims = dims.data();
   call.arena = arena.front().elements();
   call.weights = weights;
+  call.threads = 1;
   return call;
 }
 
@@ -115,8 +116,9 @@ void EntryCall::operator()(ThreadPool *pool) {
   if (pool) {
     call.parallelFor = ThreadPool::parallelFor;
     call.pool = pool;
+    call.threads = pool->size();
   }
-  int64_t threads = pool ? pool->size() : 1;
+  int64_t threads = call.threads;
   if (scratch.empty() || scratch.front().count < threads * scratchBytes) {
     scratch.clear();
     scratch.emplace_back("scratch memory", threads * scratchBytes,

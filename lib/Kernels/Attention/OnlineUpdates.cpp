@@ -85,16 +85,24 @@ QueryScratch OnlineUpdates::blockScratch(int64_t count) {
   return taken;
 }
 
-QueryScratch OnlineUpdates::rowScratch() {
+QueryScratch OnlineUpdates::rowScratch(int64_t heads) {
   OpBuilder &builder = loops.builder;
   Type f32 = builder.getF32Type();
   QueryScratch taken;
   taken.kind = OnlineKind::Row;
+  auto ofHeads = [&](ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> all(shape);
+    if (shape.size() > 1)
+      all.front() *= heads;
+    else if (heads > 1)
+      all.insert(all.begin(), heads);
+    return scratch(all, f32);
+  };
   if (!op.isOfShortFloats() || hasSimilarity())
-    taken.queries = scratch({op.getQueryWidth()}, f32);
+    taken.queries = ofHeads({op.getQueryWidth()});
   taken.probabilities = scratch({sizes.probabilities}, probabilityTypeOf(op));
-  taken.sums = scratch({op.getValueWidth()}, f32);
-  taken.state = scratch({kOnlineStateRows, loops.isa.lanes}, f32);
+  taken.sums = ofHeads({op.getValueWidth()});
+  taken.state = ofHeads({kOnlineStateRows, loops.isa.lanes});
   if (op.isOfShortFloats())
     taken.scores = scratch({sizes.probabilities}, f32);
   if (hasSimilarity())
@@ -301,9 +309,7 @@ void OnlineUpdates::finishRows(const HeadView &view, const QueryRows &rows,
   int64_t columns = cast<MemRefType>(block.sums.getType()).getDimSize(1);
   Value end = loops.min(loops.add(first, columns), loops.size(view.queries, 0));
   loops.each(first, end, 1, [&](Value query) {
-    QueryScratch scratch = own;
-    if (op.isOfShortFloats() && !hasSimilarity())
-      scratch.queries = rowView(loops, view.queries, query);
+    QueryScratch scratch = scratchOf(view, /*number=*/nullptr, query, own);
     init(view, query, scratch);
     OnlineResumeOp::create(loops.builder, loops.loc, block.sums, block.state,
                            loops.sub(query, first), scratch.sums,
@@ -343,18 +349,49 @@ void OnlineUpdates::addLists(const HeadView &view, Value position,
   }
 }
 
-void OnlineUpdates::row(const HeadView &view, Value row, Value position,
-                        const QueryScratch &own) {
-  QueryScratch scratch = own;
+/// The memory of a query: with a number its part of that of several heads.
+QueryScratch OnlineUpdates::scratchOf(const HeadView &view, Value number,
+                                      Value row, const QueryScratch &all) {
+  QueryScratch own = all;
+  if (number) {
+    own.sums = rowView(loops, all.sums, number);
+    own.state = someRows(loops, all.state, loops.mul(number, kOnlineStateRows),
+                         loops.builder.getIndexAttr(kOnlineStateRows));
+  }
   if (op.isOfShortFloats() && !hasSimilarity())
-    scratch.queries = rowView(loops, view.queries, row);
-  init(view, row, scratch);
+    own.queries = rowView(loops, view.queries, row);
+  else if (number)
+    own.queries = rowView(loops, all.queries, number);
+  return own;
+}
+
+void OnlineUpdates::row(function_ref<HeadView(Value)> headView, Value heads,
+                        Value row, Value position, const QueryScratch &all) {
+  HeadView first = headView(loops.index(0));
+  QueryScratch own = heads ? all : scratchOf(first, Value(), row, all);
+  auto forEachHead =
+      [&](function_ref<void(const HeadView &, const QueryScratch &)> body) {
+        if (!heads)
+          return body(first, own);
+        loops.each(loops.index(0), heads, 1, [&](Value number) {
+          HeadView view = headView(number);
+          body(view, scratchOf(view, number, row, all));
+        });
+      };
+  forEachHead([&](const HeadView &view, const QueryScratch &scratch) {
+    init(view, row, scratch);
+  });
   // Where a tile ends depends on no other row: maxima move between tiles.
-  if (view.parts->hasTiles())
-    forEachTile(view, position, loops.add(position, 1), /*isOfRow=*/true,
+  if (first.parts->hasTiles())
+    forEachTile(first, position, loops.add(position, 1), /*isOfRow=*/true,
                 [&](const TileBounds &tile) {
-                  addTile(view, position, tile, view.places, scratch);
+                  forEachHead(
+                      [&](const HeadView &view, const QueryScratch &scratch) {
+                        addTile(view, position, tile, view.places, scratch);
+                      });
                 });
-  addLists(view, position, scratch);
-  finish(view, row, scratch);
+  forEachHead([&](const HeadView &view, const QueryScratch &scratch) {
+    addLists(view, position, scratch);
+    finish(view, row, scratch);
+  });
 }

@@ -75,7 +75,7 @@ public:
   /// Scratch memory for `count` queries, a column each, or for one query; for
   /// the values of a tile in pairs; and what all of them share.
   QueryScratch blockScratch(int64_t count);
-  QueryScratch rowScratch();
+  QueryScratch rowScratch(int64_t heads = 1);
   mlir::Value pairScratch();
   void takeShared(bool hasLists);
 
@@ -97,6 +97,16 @@ public:
               const QueryScratch &scratch);
   /// The query in row `row`, at `position`.
   void row(const HeadView &view, mlir::Value row, mlir::Value position,
+           const QueryScratch &scratch) {
+    this->row([&](mlir::Value) { return view; }, /*heads=*/nullptr, row,
+              position, scratch);
+  }
+  /// The queries of several heads of a row, to which a mask shows the same keys
+  /// of one head: who takes a tile finds it in the caches if another one has
+  /// just taken it. `headView` gives the view of one by its number, `scratch`
+  /// is memory for all.
+  void row(llvm::function_ref<HeadView(mlir::Value)> headView,
+           mlir::Value heads, mlir::Value row, mlir::Value position,
            const QueryScratch &scratch);
 
 private:
@@ -119,6 +129,8 @@ private:
                    llvm::function_ref<void(const TileBounds &)> tile);
   void addTile(const HeadView &view, mlir::Value first, const TileBounds &tile,
                const KeyPlaces &places, const QueryScratch &scratch);
+  QueryScratch scratchOf(const HeadView &view, mlir::Value number,
+                         mlir::Value row, const QueryScratch &all);
   void addLists(const HeadView &view, mlir::Value position,
                 const QueryScratch &scratch);
   void finishRows(const HeadView &view, const QueryRows &rows,

@@ -20,6 +20,12 @@ protected:
   void tileRows(mlir::Value first);
 
 private:
+  mlir::Value headsOfUnit(mlir::Value rows);
+
+  /// Heads of queries that may be taken together: they share one of keys, and
+  /// the mask says the same of them.
+  int64_t mostTogether = 1;
+  mlir::Value together;
   void queryRow(const Group &group, mlir::Value row, mlir::Value head,
                 const QueryScratch &scratch);
 };

@@ -85,3 +85,11 @@ func.func private @type_without_a_form(%n: index, %x: tensor<?xf32>) attributes 
   }
   return
 }
+
+// -----
+
+func.func @no_call() -> index {
+  // expected-error @below {{stands neither in an entry point nor in a kernel}}
+  %threads = transformer.threads
+  return %threads : index
+}

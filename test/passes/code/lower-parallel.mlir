@@ -129,6 +129,29 @@ func.func @heddle.chain(%call: !llvm.ptr) attributes {transformer.entry = {}} {
 
 // -----
 
+// The number of threads is a field of the call.
+
+// CHECK-LABEL: func.func private @share(
+// CHECK-SAME: %{{.*}}: index, %[[CALL:.*]]: !llvm.ptr)
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[CALL]][10]
+// CHECK: %[[WORD:.*]] = llvm.load %[[AT]] : !llvm.ptr -> i64
+// CHECK: %[[THREADS:.*]] = arith.index_cast %[[WORD]] : i64 to index
+// CHECK: arith.divui %{{.*}}, %[[THREADS]]
+// CHECK-LABEL: func.func @heddle.sharing(
+// CHECK: call @share(%{{.*}}, %{{.*}}) : (index, !llvm.ptr) -> index
+func.func private @share(%n: index) -> index attributes {transformer.kernel} {
+  %threads = transformer.threads
+  %share = arith.divui %n, %threads : index
+  return %share : index
+}
+func.func @heddle.sharing(%call: !llvm.ptr) attributes {transformer.entry = {}} {
+  %n = arith.constant 8 : index
+  %share = call @share(%n) : (index) -> index
+  return
+}
+
+// -----
+
 // Two loops of one function are two tasks; indices and views travel too.
 
 // CHECK-LABEL: func.func @heddle.two(

@@ -78,16 +78,27 @@ func.func private @reads_values_of_one_head(%x: memref<?x?x64xf32>) {
 func.func private @takes_one_query_a_row(%q: memref<?x64xf32>,
     %k: memref<?x?x32xf32>, %v: memref<?x?x48xf32>, %y: memref<?x96xf32>,
     %positions: memref<?xi32>, %sentences: memref<?xi32>) {
+  // Two heads share one of keys, and take turns with its tiles if threads then
+  // have about as much to do.
+  // CHECK: transformer.threads
+  // CHECK: %[[TOGETHER:.*]] = arith.select %{{.*}}, %c2, %c1
+  // CHECK: %[[UNITS:.*]] = arith.divui %c4, %[[TOGETHER]]
   // CHECK: scf.forall
-  // CHECK: memref.alloca() {{.*}} : memref<16xf32>
+  // CHECK: memref.alloca() {{.*}} : memref<2x16xf32>
   // CHECK: memref.alloca() {{.*}} : memref<256xf32>
-  // CHECK: memref.alloca() {{.*}} : memref<24xf32>
-  // V4: memref.alloca() {{.*}} : memref<4x16xf32>
-  // V3: memref.alloca() {{.*}} : memref<4x8xf32>
-  // Two heads share one of keys.
-  // CHECK: arith.divui %[[H:.*]], %c2
+  // CHECK: %[[SUMS:.*]] = memref.alloca() {{.*}} : memref<2x24xf32>
+  // V4: memref.alloca() {{.*}} : memref<8x16xf32>
+  // V3: memref.alloca() {{.*}} : memref<8x8xf32>
+  // CHECK: %[[UNIT:.*]] = arith.remui %{{.*}}, %[[UNITS]]
+  // CHECK: %[[H:.*]] = arith.muli %[[UNIT]], %[[TOGETHER]]
+  // CHECK: arith.divui %[[H]], %c2
+  // CHECK: scf.for {{.*}} to %[[TOGETHER]]
+  // CHECK: transformer.online.init
   // CHECK: transformer.mask.tile_runs of %{{.*}}, %[[H]] queries %[[P:.*]] to %{{.*}} keys {{.*}} {tile = 1 : i64}
-  // CHECK: transformer.online.probabilities row {{.*}} of %{{.*}}, %[[H]], %[[P]] ring %[[ORIGIN:.*]] into
+  // CHECK: scf.for %[[NUMBER:.*]] = %c0 to %[[TOGETHER]]
+  // CHECK: %[[OWN:.*]] = arith.addi %[[H]], %[[NUMBER]]
+  // CHECK: memref.subview %[[SUMS]][%[[NUMBER]], 0]
+  // CHECK: transformer.online.probabilities row {{.*}} of %{{.*}}, %[[OWN]], %[[P]] ring %[[ORIGIN:.*]] into
   // CHECK: transformer.online.update {{.*}} ring %[[ORIGIN]] into
   transformer.attention %q, %k, %v at %positions of %sentences into %y
     {heads = 4 : i64, kv_heads = 2 : i64}
