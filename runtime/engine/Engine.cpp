@@ -35,8 +35,8 @@ Result<std::unique_ptr<Engine>> Engine::open(const Model &model,
   const Manifest &manifest = model.manifest();
   if (!manifest.generates)
     return Status::error("'", file, "' does not generate texts");
-  if (!model.entryPoint(Role::Step) ||
-      (manifest.promptsTarget && !model.entryPoint(Role::Extend)))
+  if (manifest.promptsTarget &&
+      !(model.entryPoint(Role::Step) && model.entryPoint(Role::Extend)))
     return Status::error("'", file, "' has no code that extends texts");
   if (limits.slots < 1 || limits.beams < 1 ||
       limits.positions.value_or(1) < 1 || limits.sources.value_or(1) < 1)
@@ -45,6 +45,8 @@ Result<std::unique_ptr<Engine>> Engine::open(const Model &model,
                          limits.positions.value_or(1),
                          " positions, expected at least one of each");
   std::unique_ptr<Engine> engine(new Engine(model, limits, options));
+  if (engine->forms().empty())
+    return Status::error("'", file, "' has no code that decodes step by step");
   Status status = engine->setLengths();
   if (status.ok())
     status = engine->begin();
@@ -108,7 +110,8 @@ std::vector<DecoderForm> Engine::forms() const {
     all.push_back(DecoderForm::GreedyStep);
   if (model.entryPoint(Role::Best))
     all.push_back(DecoderForm::BestStep);
-  all.push_back(DecoderForm::Step);
+  if (model.entryPoint(Role::Step))
+    all.push_back(DecoderForm::Step);
   return all;
 }
 

@@ -8,6 +8,8 @@
 
 #include "runtime/session/Session.h"
 
+#include <algorithm>
+
 using namespace heddle;
 
 Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
@@ -36,6 +38,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   if (Status status = findDecoderResults(); !status.ok())
     return status;
   decoder.begin(spareRows);
+  measureAdopted();
   if (Status status = workspace.send(batchInputs); !status.ok())
     return status;
   if (encode.entry)
@@ -204,13 +207,23 @@ Status Session::setCandidates(const std::vector<const TokenIds *> &lists) {
   const std::vector<TokenIds> sources(lists.size());
   SourceBatch batch{sources,          features,     inputSettings,
                     model.manifest(), std::nullopt, isRagged};
-  for (size_t i = 0; i < sourceRoles().size(); ++i)
-    if (std::string_view name = sourceRoles()[i].name;
-        name == "candidates" || name == "counts") {
+  // What a source has left for its candidates stays where it is.
+  bool isPrepared = std::any_of(
+      adopted.begin(), adopted.end(), [](const AdoptedArgument &each) {
+        const std::vector<Extent> &shape = each.argument->shape;
+        return std::any_of(shape.begin(), shape.end(), [](const Extent &of) {
+          return of.dim == Dim::Shortlist;
+        });
+      });
+  for (size_t i = 0; i < sourceRoles().size(); ++i) {
+    std::string_view name = sourceRoles()[i].name;
+    if (name != "candidates" && name != "counts")
+      continue;
+    if (!isPrepared)
       sourceInputs()[i]->measure(batch, dims);
-      dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
-      sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
-    }
+    dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
+    sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
+  }
   return workspace.send(batchInputs);
 }
 
@@ -267,17 +280,29 @@ int64_t Session::bytesBesideCaches() const {
   int64_t bytes = *workspace.size();
   for (const State &cache : caches)
     bytes -= dims[Dim::Caches] * cache.rowBytes;
-  return bytes - dims[Dim::Batch] * sourceBytes(dims[Dim::Source]);
+  for (const AdoptedArgument &each : adopted)
+    bytes -= *each.argument->byteSize(dims);
+  return bytes;
 }
 
 int64_t Session::sourceBytes(int64_t tokens) const {
-  DimValues one = dims;
-  one[Dim::Batch] = 1;
-  one[Dim::Source] = tokens;
-  int64_t bytes = 0;
-  for (const AdoptedArgument &each : adopted)
-    bytes += *each.argument->byteSize(one); // Placed: no overflow.
-  return bytes;
+  return tokens == 0 ? 0 : firstTokenBytes + (tokens - 1) * tokenBytes;
+}
+
+/// What adopted sources take, so that any thread may ask while others step.
+void Session::measureAdopted() {
+  auto bytesOf = [&](int64_t tokens) {
+    DimValues one = dims;
+    one[Dim::Batch] = 1;
+    one[Dim::Source] = tokens;
+    int64_t bytes = 0;
+    for (const AdoptedArgument &each : adopted)
+      bytes += *each.argument->byteSize(one); // Placed: no overflow.
+    return bytes;
+  };
+  int64_t more = std::max<int64_t>(dims[Dim::Source] - 1, 1);
+  firstTokenBytes = bytesOf(1);
+  tokenBytes = (bytesOf(1 + more) - firstTokenBytes + more - 1) / more;
 }
 
 int64_t Session::cacheBytes(int64_t positions) const {

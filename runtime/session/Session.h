@@ -253,6 +253,7 @@ private:
                            Places &shared);
   Status bindEntries(const DecoderRequest &request, Layout &layout);
   void placeAdopted(const Binding &binding, Places &shared);
+  void measureAdopted();
   const char *prepared(std::string_view name) const;
   Result<Layout> layOut(const DecoderRequest &request);
   Status ofBatch(const Status &status) const;
@@ -292,6 +293,8 @@ private:
   Binding encode, task, prepare, prefill, decode;
   std::vector<State> states, caches;
   std::vector<AdoptedArgument> adopted;
+  /// Of a source's first token, and of each other one at most.
+  int64_t firstTokenBytes = 0, tokenBytes = 0;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;
   /// What the device is given once a batch.
