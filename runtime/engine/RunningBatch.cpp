@@ -212,12 +212,19 @@ void RunningBatch::endAll(const Status &status) {
 // Sources
 //===----------------------------------------------------------------------===//
 
-/// Encodes sources together, and gives each to the slot of its request.
+/// Encodes sources together, and gives each to the slot of its request; that
+/// of several samples once.
 Status RunningBatch::encodeGroup(const std::vector<RunningRequest *> &group) {
   std::vector<TokenIds> sources;
+  std::vector<int32_t> numbers;
   SourceFeatures features;
   for (const RunningRequest *request : group) {
-    sources.push_back(request->sources.front());
+    const TokenIds &source = request->sources.front();
+    bool isAnother = sources.empty() || sources.back() != source;
+    numbers.push_back(int32_t(sources.size()) - !isAnother);
+    if (!isAnother)
+      continue;
+    sources.push_back(source);
     if (form == DecoderForm::ShortlistStep)
       features.candidates.push_back(
           request->demand.features.candidates.front());
@@ -227,7 +234,7 @@ Status RunningBatch::encodeGroup(const std::vector<RunningRequest *> &group) {
   if (Status status = encoder.begin(sources, asked, features); !status.ok())
     return status;
   for (size_t i = 0; i < group.size(); ++i)
-    if (Status status = session.adopt(group[i]->slot, encoder, int32_t(i));
+    if (Status status = session.adopt(group[i]->slot, encoder, numbers[i]);
         !status.ok())
       return status;
   return encoder.finish();
@@ -239,8 +246,10 @@ Status RunningBatch::encodeSources() {
     return int64_t(request->sources.front().size());
   };
   std::vector<RunningRequest *> all = std::exchange(unencoded, {});
-  std::sort(all.begin(), all.end(),
-            [&](auto *a, auto *b) { return lengthOf(a) > lengthOf(b); });
+  std::sort(all.begin(), all.end(), [&](auto *a, auto *b) {
+    return lengthOf(a) != lengthOf(b) ? lengthOf(a) > lengthOf(b)
+                                      : a->sources < b->sources;
+  });
   std::vector<RunningRequest *> group;
   auto encode = [&] {
     return group.empty() ? Status::success()
