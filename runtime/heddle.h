@@ -506,7 +506,8 @@ typedef struct heddle_engine_limits {
   /* Requests that run together, at most 16,384; others wait, in order. By
      default 16. */
   size_t slots;
-  /* The most beams of a request, at most 256. By default 1. */
+  /* The most beams of a request, at most 256. By default as many as the model
+     searches with. */
   size_t beams;
   /* The most tokens of a request, its prompt included, or of a source and of
      its translation each: what a slot has room for, of which it takes the
@@ -516,9 +517,10 @@ typedef struct heddle_engine_limits {
   /* Threads that share the work. By default 1. */
   size_t threads;
   /* MiB that it may take beside the weights. A request waits until there is
-     room for the KV caches of all tokens that it may have, so that it always
-     finishes; one that can never have room is refused. A GPU gives memory for
-     all slots at once. By default as many as there are. */
+     room for the KV caches of all tokens that it may have, and for its encoded
+     source, so that it always finishes; one that can never have room is
+     refused. A GPU gives memory for all slots at once. By default as many as
+     there are. */
   size_t memory;
 } heddle_engine_limits;
 
@@ -551,7 +553,9 @@ typedef struct heddle_request {
 /* A request, which waits for a slot; `number`, which may be NULL, is its
    number. Fails, and finishes nothing, if it can never run: if the input has no
    token or too many, or if it may take more tokens than a slot has, which the
-   sentence says. */
+   sentence says; if it has the setting "split" or "global"; and if memory is
+   short for the first request to a translator that searches as it does (by
+   greedy search, by beams, by samples). */
 heddle_status heddle_engine_submit(heddle_engine *engine,
                                    const heddle_request *request,
                                    uint64_t *number);

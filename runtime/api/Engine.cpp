@@ -95,6 +95,10 @@ Result<EngineRequest> ApiRequest::make(const heddle_request &request) {
   session.onToken = token;
   if (Status status = session.configure(settings); !status.ok())
     return status;
+  // Sources that are encoded together have one meaning.
+  if (session.values.split || !session.values.inputs.empty())
+    return Status::error("a request to an engine takes no setting '",
+                         session.values.split ? "split" : "global", "'");
   tokens.emplace(session.tokens());
   Result<SearchOptions> options = searchFor(session, *tokens);
   if (!options.ok())
@@ -163,7 +167,8 @@ heddle_status heddle_engine_create(const heddle_model *model,
   created->pool = std::move(*pool);
   EngineLimits own;
   own.slots = asked.slots ? int64_t(asked.slots) : own.slots;
-  own.beams = asked.beams ? int64_t(asked.beams) : own.beams;
+  own.beams = asked.beams ? int64_t(asked.beams)
+                          : created->model->manifest().generation.beams;
   if (asked.tokens)
     own.positions = own.sources = int64_t(asked.tokens);
   if (asked.memory)

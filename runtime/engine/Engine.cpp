@@ -120,30 +120,37 @@ DecoderForm Engine::formOf(const RunningRequest &request) const {
                                         : request.demand.request.form;
 }
 
-/// The batch of a form, which begins with its first request.
+/// The batch of a form, which begins with its first request; others step
+/// meanwhile.
 Result<RunningBatch *> Engine::batchOf(DecoderForm form) {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<RunningBatch> &batch = batches[form];
-  if (batch)
-    return batch.get();
+  std::lock_guard<std::mutex> beginLock(beginning);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (auto found = batches.find(form); found != batches.end())
+      return found->second.get();
+  }
+  EngineLimits left = limits;
+  if (left.memory)
+    *left.memory -= taken;
   auto made = std::make_unique<RunningBatch>(
-      model, form, limits, options, *counts,
+      model, form, left, options, *counts,
       [this](std::unique_ptr<RunningRequest> request,
              const Result<std::vector<Hypothesis>> &result) {
         end(std::move(request), result);
       });
   if (Status status = made->begin(); !status.ok())
     return status;
-  batch = std::move(made);
-  return batch.get();
+  if (model.isOnGpu())
+    taken += made->bytes();
+  std::lock_guard<std::mutex> lock(mutex);
+  return (batches[form] = std::move(made)).get();
 }
 
 std::vector<RunningBatch *> Engine::begun() const {
   std::lock_guard<std::mutex> lock(mutex);
   std::vector<RunningBatch *> all;
   for (const auto &[form, batch] : batches)
-    if (batch)
-      all.push_back(batch.get());
+    all.push_back(batch.get());
   return all;
 }
 
@@ -340,9 +347,8 @@ Result<bool> Engine::step() {
     }
   std::lock_guard<std::mutex> lock(mutex);
   return !waiting.empty() ||
-         std::any_of(batches.begin(), batches.end(), [](const auto &each) {
-           return each.second && !each.second->isIdle();
-         });
+         std::any_of(batches.begin(), batches.end(),
+                     [](const auto &each) { return !each.second->isIdle(); });
 }
 
 Status Engine::run() {

@@ -78,10 +78,10 @@ class RunningBatch;
 /// for statistics.
 class Engine {
 public:
-  /// Plans and takes the memory for all requests, that of other forms than
-  /// usual with the first request that needs one. Fails on limits below 1, on
-  /// models that do not generate, or continue texts without code that extends
-  /// them, and if memory is short.
+  /// Plans and takes the memory for all requests; of other forms than the usual
+  /// one that is taken with the first request that needs it, unless memory has
+  /// a limit. Fails on limits below 1, on models that do not generate, or
+  /// continue texts without code that extends them, and if memory is short.
   static Result<std::unique_ptr<Engine>>
   open(const Model &model, const EngineLimits &limits,
        const SessionOptions &options = {});
@@ -90,7 +90,7 @@ public:
   /// A request, which waits for a slot behind those before it; returns its
   /// number, which `numbered` has before anything is told of it. Fails, without
   /// a call of `finished`, if it can never run: it says how many tokens it may
-  /// take and how many a slot has.
+  /// take and how many a slot has; and if memory is short for its form.
   Result<uint64_t>
   submit(EngineRequest request,
          const std::function<void(uint64_t number)> &numbered = {});
@@ -127,6 +127,9 @@ private:
   EngineLimits limits;
   SessionOptions options;
   std::unique_ptr<EngineCounts> counts;
+  /// Guards the begin of batches, and what those of a GPU have taken.
+  std::mutex beginning;
+  int64_t taken = 0;
 
   /// Guards what follows, but not what the batches do.
   mutable std::mutex mutex;

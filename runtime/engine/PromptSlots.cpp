@@ -36,8 +36,9 @@ Status PromptSlots::check(const Need &need) const {
   if (!room || bytes <= *room)
     return Status::success();
   return Status::error("takes up to ", toMebibytes(bytes),
-                       " MiB for KV caches of ", need.positions,
-                       " positions, but the engine has ", *room >> 20);
+                       " MiB for KV caches of ", need.positions, " positions",
+                       need.source > 0 ? " and its source" : "",
+                       ", but the engine has ", *room >> 20);
 }
 
 /// Of slots that are free, or of the others.

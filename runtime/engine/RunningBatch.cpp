@@ -67,8 +67,8 @@ Status RunningBatch::beginSession() {
   // A GPU gives memory for all slots at once.
   if (limits.memory && model.isOnGpu()) {
     Result<int64_t> bytes = session.bytesFor(sentences, request);
-    if (bytes.ok() && *bytes > *limits.memory)
-      return Status::error("needs ", toMebibytes(*bytes),
+    if (bytes.ok() && *bytes + encoding > *limits.memory)
+      return Status::error("needs ", toMebibytes(*bytes + encoding),
                            " MiB of memory, but may take ",
                            *limits.memory >> 20);
   }
@@ -78,15 +78,17 @@ Status RunningBatch::beginSession() {
   return session.keep({});
 }
 
-/// What a group of sources takes at most: one of all tokens, or several.
+/// What a group of sources takes at most: one of all tokens, or as many as have
+/// kGroupTokens.
 Status RunningBatch::measureEncoder() {
   DecoderRequest request{form};
   request.preparesOnly = true;
-  int64_t longest = *limits.sources;
   auto measure = [&](int64_t count, int64_t length) {
     SourceFeatures features;
     if (form == DecoderForm::ShortlistStep)
-      features.candidates.resize(size_t(count));
+      features.candidates.assign(
+          size_t(count),
+          TokenIds(size_t(model.manifest().targetVocabulary), 0));
     Result<int64_t> bytes = encoder.bytesFor(
         std::vector<TokenIds>(size_t(count), TokenIds(size_t(length), 0)),
         request, features);
@@ -94,16 +96,18 @@ Status RunningBatch::measureEncoder() {
       encoding = std::max(encoding, *bytes);
     return bytes.status();
   };
+  int64_t longest = *limits.sources, length = std::min(longest, kGroupTokens);
   Status status = measure(1, longest);
-  if (status.ok() && longest < kGroupTokens)
-    status = measure(kGroupTokens / longest, longest);
-  return status;
+  return status.ok() ? measure(std::min(limits.slots,
+                                        (kGroupTokens + length - 1) / length),
+                               length)
+                     : status;
 }
 
 Status RunningBatch::begin() {
-  Status status = beginSession();
-  if (status.ok() && !isPrompted())
-    status = measureEncoder();
+  Status status = isPrompted() ? Status::success() : measureEncoder();
+  if (status.ok())
+    status = beginSession();
   if (!status.ok())
     return Status::error("an engine of ", limits.slots, " slots ",
                          status.message());
@@ -202,6 +206,7 @@ void RunningBatch::endAll(const Status &status) {
   unencoded.clear();
   chosen.clear();
   next.clear();
+  session.dropRows();
   for (std::unique_ptr<RunningRequest> &slot : slots)
     if (slot)
       end(*slot, status);
@@ -237,6 +242,8 @@ Status RunningBatch::encodeGroup(const std::vector<RunningRequest *> &group) {
     if (Status status = session.adopt(group[i]->slot, encoder, numbers[i]);
         !status.ok())
       return status;
+  if (Status status = session.sendSources(); !status.ok())
+    return status;
   return encoder.finish();
 }
 
@@ -251,9 +258,18 @@ Status RunningBatch::encodeSources() {
                                       : a->sources < b->sources;
   });
   std::vector<RunningRequest *> group;
+  // If memory is short for some, others go on.
   auto encode = [&] {
-    return group.empty() ? Status::success()
-                         : encodeGroup(std::exchange(group, {}));
+    Status status = group.empty() ? Status::success() : encodeGroup(group);
+    if (!status.ok() && !encoder.deviceFailure().ok())
+      return status;
+    for (RunningRequest *request : group)
+      if (!status.ok()) {
+        prompting.erase(std::find(prompting.begin(), prompting.end(), request));
+        end(*request, status);
+      }
+    group.clear();
+    return Status::success();
   };
   for (RunningRequest *request : all) {
     int64_t longest = lengthOf(group.empty() ? request : group.front());

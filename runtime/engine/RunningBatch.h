@@ -44,7 +44,8 @@ public:
 
   /// Plans and takes the memory. Fails if that is short.
   Status begin();
-  /// The bytes that it takes beside those of slots.
+  /// The bytes that it takes, and those beside what slots have.
+  int64_t bytes() const { return session.bytes() + encoding; }
   int64_t fixedBytes() const { return session.bytesBesideCaches() + encoding; }
   /// Slots may take so many bytes, with those of other batches.
   void limitSlots(int64_t bytes) { prompts.limit(bytes); }

@@ -56,7 +56,8 @@ void RunningBatch::feed() {
     forbidden = std::max(forbidden, request->demand.request.forbidden);
     best = std::max(best, request->demand.request.best);
   }
-  session.narrow(forbidden, best);
+  if (forbidsBefore(form))
+    session.narrow(forbidden, best);
   for (RunningRequest *request : decoding) {
     request->batch->firstRow = row;
     for (int64_t number = 0; number < request->rows; ++number, ++row) {

@@ -67,6 +67,11 @@ public:
   /// Each row has one more position behind it, or one of them so many.
   void advance();
   void advance(int64_t row, int64_t count) { positions[row] += int32_t(count); }
+  /// No row goes on, and no cache is in use.
+  void drop() {
+    held.assign(held.size(), false);
+    setCount(0);
+  }
   /// Goes on with as many rows as there are parents, see Session::keep.
   Status keep(const std::vector<int32_t> &parents);
   /// What the device writes to the history in front of a step.

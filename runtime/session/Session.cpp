@@ -12,6 +12,8 @@
 
 using namespace heddle;
 
+static constexpr int64_t kPage = 4096;
+
 Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
                                   const DecoderRequest &request,
                                   const SourceFeatures &features) {
@@ -224,7 +226,7 @@ Status Session::setCandidates(const std::vector<const TokenIds *> &lists) {
     dims[Dim::Shortlist] = device->roundPositions(dims[Dim::Shortlist]);
     sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
   }
-  return workspace.send(batchInputs);
+  return sendSources();
 }
 
 Status Session::adopt(int32_t sentence, Session &from, int32_t number) {
@@ -257,7 +259,7 @@ Status Session::adopt(int32_t sentence, Session &from, int32_t number) {
           !status.ok())
         return status;
   }
-  return workspace.send(batchInputs);
+  return Status::success();
 }
 
 void Session::leave(int32_t sentence, int64_t kept) {
@@ -303,10 +305,11 @@ void Session::measureAdopted() {
   int64_t more = std::max<int64_t>(dims[Dim::Source] - 1, 1);
   firstTokenBytes = bytesOf(1);
   tokenBytes = (bytesOf(1 + more) - firstTokenBytes + more - 1) / more;
+  // One page at either end is not its own alone.
+  firstTokenBytes += int64_t(adopted.size()) * 2 * kPage;
 }
 
 int64_t Session::cacheBytes(int64_t positions) const {
-  constexpr int64_t kPage = 4096;
   int64_t bytes = 0;
   for (const State &cache : caches) {
     int64_t slots = std::min(positions, cache.slots);

@@ -174,13 +174,17 @@ public:
   /// parents[i] was. No sentence may get more rows than were asked for, which
   /// stand together.
   Status keep(const std::vector<int32_t> &parents);
+  /// Ends all rows, whatever the device has failed in.
+  void dropRows() { decoder.drop(); }
   /// A new row, behind all others, of a sentence that has none: so many
   /// positions of it are in its cache. No more than the batch has sentences.
   Status join(int32_t sentence, int64_t position);
   /// A sentence without a row gets the source of one of another session, which
   /// has begun a batch of the same form that prepares only. The device may copy
-  /// until that session's finish().
+  /// until that session's finish(); what the host gives of sources is there
+  /// once they are sent.
   Status adopt(int32_t sentence, Session &from, int32_t number);
+  Status sendSources() { return workspace.send(batchInputs); }
   /// Returns when the device has done what it was asked for.
   Status finish() { return device->fetch(nullptr, nullptr, /*bytes=*/0); }
   /// Steps that follow forbid at most so many ids a row, and BestStep tells so
@@ -197,6 +201,8 @@ public:
   void leave(int32_t sentence, int64_t kept = 0);
   /// The same of a source that it has adopted.
   void leaveSource(int32_t sentence);
+  /// The bytes of the batch.
+  int64_t bytes() const { return *workspace.size(); }
   /// The bytes of the batch, KV caches and adopted sources left out; of one
   /// cache with so many positions, in whole pages; and of an adopted source of
   /// so many tokens. What is not written to costs nothing.
@@ -252,7 +258,7 @@ private:
   static void shareOutputs(const Binding &binding, ArgumentKind kind,
                            Places &shared);
   Status bindEntries(const DecoderRequest &request, Layout &layout);
-  void placeAdopted(const Binding &binding, Places &shared);
+  Status placeAdopted(const Binding &binding, Places &shared);
   void measureAdopted();
   const char *prepared(std::string_view name) const;
   Result<Layout> layOut(const DecoderRequest &request);
@@ -293,7 +299,7 @@ private:
   Binding encode, task, prepare, prefill, decode;
   std::vector<State> states, caches;
   std::vector<AdoptedArgument> adopted;
-  /// Of a source's first token, and of each other one at most.
+  /// Of a source's first token, in whole pages, and of each other one at most.
   int64_t firstTokenBytes = 0, tokenBytes = 0;
   /// None if each sentence has one row, which moves to the front alone.
   std::optional<SpareRows> spareRows;

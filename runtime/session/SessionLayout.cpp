@@ -165,17 +165,21 @@ void Session::shareOutputs(const Binding &binding, ArgumentKind kind,
 
 /// Takes the places of what an entry reads of sources that sentences adopt: all
 /// that the host does not give.
-void Session::placeAdopted(const Binding &binding, Places &shared) {
+Status Session::placeAdopted(const Binding &binding, Places &shared) {
   for (const Argument &argument : binding.entry->description->arguments) {
     bool isPrepared =
         argument.kind == ArgumentKind::Prepared ||
         (argument.kind == ArgumentKind::Input && !isInputRole(argument.name));
     if (!isPrepared || shared.count({argument.kind, argument.name}))
       continue;
+    if (argument.shape.front().dim != Dim::Batch)
+      return Status::error("has '", argument.name, "', ", describe(argument),
+                           ", expected a row for each sentence");
     Place place = workspace.place(argument.byteSize(dims));
     shared[{argument.kind, argument.name}] = place;
     adopted.push_back({&argument, place});
   }
+  return Status::success();
 }
 
 /// Binds the entries of a batch, each to what those before it leave.
@@ -186,7 +190,8 @@ Status Session::bindEntries(const DecoderRequest &request, Layout &layout) {
   adopted.clear();
   for (const Binding *binding : {&decode, &prefill})
     if (request.sources && binding->entry)
-      placeAdopted(*binding, shared);
+      if (Status status = placeAdopted(*binding, shared); !status.ok())
+        return status;
   if (encode.entry) {
     if (Status status = bind(encode, shared, isLast); !status.ok())
       return status;

@@ -161,6 +161,55 @@ TEST_F(EngineTest, forms_that_tell_less_than_all_logits) {
   expectAsAlone();
 }
 
+TEST_F(EngineTest, settings_that_are_of_files) {
+  heddle_engine *engine = nullptr;
+  ASSERT_EQ(heddle_engine_create(model, nullptr, &engine), HEDDLE_OK);
+  addKind({"split", "true"});
+  Request request;
+  request.source = toySources(1).front();
+  heddle_input input = inputOf(request.source);
+  heddle_request asked = {&input, kinds.front(), &request, nullptr,
+                          Request::finish};
+  EXPECT_EQ(heddle_engine_submit(engine, &asked, nullptr), HEDDLE_FAILED);
+  EXPECT_EQ(std::string(heddle_error()),
+            "a request to an engine takes no setting 'split'");
+  EXPECT_EQ(request.ends, 0);
+  heddle_engine_free(engine);
+}
+
+// The entry that encodes fails once, and with it all that is under way: what
+// comes later has its own answers.
+TEST_F(EngineTest, requests_behind_a_failure) {
+  nlohmann::json manifest = toyManifest();
+  for (nlohmann::json &entry : manifest["entries"])
+    if (entry["role"] == "step" && entry["name"] != "shortlist.step")
+      entry["symbol"] = "failing", entry["arena_symbol"] = "failing_arena";
+  load(manifest);
+  addKind({"no-shortlist", "true"});
+  addKind({});
+  std::vector<Request> requests(6);
+  std::vector<Ids> sources = toySources(6);
+  heddle_engine *engine = nullptr;
+  ASSERT_EQ(heddle_engine_create(model, nullptr, &engine), HEDDLE_OK);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].source = sources[i];
+    requests[i].settings = kinds[i == 3 ? 0 : 1];
+    heddle_input input = inputOf(sources[i]);
+    heddle_request asked = {&input, requests[i].settings, &requests[i], nullptr,
+                            Request::finish};
+    ASSERT_EQ(heddle_engine_submit(engine, &asked, nullptr), HEDDLE_OK)
+        << heddle_error();
+    int isLeft = 0;
+    EXPECT_EQ(heddle_engine_step(engine, &isLeft),
+              i == 3 ? HEDDLE_FAILED : HEDDLE_OK);
+  }
+  EXPECT_EQ(heddle_engine_run(engine), HEDDLE_OK) << heddle_error();
+  heddle_engine_free(engine);
+  EXPECT_EQ(requests[3].failure, "the compiled code ended with the status 7");
+  for (size_t i : {4, 5})
+    EXPECT_EQ(requests[i].answers, alone(requests[i]));
+}
+
 TEST_F(EngineTest, models_that_generate_nothing) {
   load(withoutGeneration(withLabels(toyManifest())));
   heddle_engine *engine = nullptr;
