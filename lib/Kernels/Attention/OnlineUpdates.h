@@ -104,7 +104,7 @@ public:
   /// The queries of several heads of a row, to which a mask shows the same keys
   /// of one head: who takes a tile finds it in the caches if another one has
   /// just taken it. `headView` gives the view of one by its number, `scratch`
-  /// is memory for all.
+  /// is memory for all; without a number of heads there is one.
   void row(llvm::function_ref<HeadView(mlir::Value)> headView,
            mlir::Value heads, mlir::Value row, mlir::Value position,
            const QueryScratch &scratch);

@@ -177,8 +177,8 @@ TEST_F(EngineTest, settings_that_are_of_files) {
   heddle_engine_free(engine);
 }
 
-// The entry that encodes fails once, and with it all that is under way: what
-// comes later has its own answers.
+// A request whose step fails ends all that are under way: what comes later has
+// its own answers.
 TEST_F(EngineTest, requests_behind_a_failure) {
   nlohmann::json manifest = toyManifest();
   for (nlohmann::json &entry : manifest["entries"])
