@@ -4,8 +4,8 @@
 // 2022, Orca, OSDI). Each request has its own search, constraints, callbacks
 // and end. A request takes a slot, which has its KV caches; its prompt is
 // computed in pieces beside the steps of others, or its source is encoded, and
-// its rows decode with theirs. The answer
-// to a request has the bits that it has if the request runs alone.
+// its rows decode with theirs. The answer to a request has the bits that it has
+// if the request runs alone.
 //
 // Requests that search in different ways may need different forms of the
 // decoder (Demand.h): those of each form are a batch of their own.
