@@ -7,7 +7,6 @@
 
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
-#include "runtime/api/PackedAnswer.h"
 #include "runtime/api/SearchRequest.h"
 #include "runtime/api/Session.h"
 #include "runtime/api/TokenStream.h"
@@ -20,9 +19,9 @@
 using namespace heddle;
 
 struct heddle_answers {
-  /// Of each input, packed, and where its parts stand.
-  std::vector<std::string> packed;
-  std::vector<std::vector<heddle_answer_text>> texts;
+  /// Of each input, and as heddle.h has them.
+  std::vector<std::vector<AnswerText>> texts;
+  std::vector<std::vector<heddle_answer_text>> views;
   /// Of each input, empty if nothing is to be said.
   std::vector<std::string> notices;
 };
@@ -31,32 +30,22 @@ struct heddle_answers {
 // Streams
 //===----------------------------------------------------------------------===//
 
-/// Gives packed answers, one line after the other, to a sink, until somebody
+/// Gives answers, one line after the other, to a sink, until somebody
 /// cancels the call.
 static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
   return [&sink,
           calls = SinkCalls(session, sink.context, sink.flush, sink.notice)](
-             const std::vector<LineAnswer> &answers) mutable {
-    for (const LineAnswer &answer : answers) {
-      std::vector<heddle_answer_text> texts = unpackAnswers(answer.text);
-      Status status = calls.give(answer.notice, [&] {
-        return sink.answer(sink.context, texts.data(), texts.size());
+             std::vector<LineAnswer> answers) mutable {
+    for (LineAnswer &line : answers) {
+      auto texts = takeList<AnswerText>(line.answer);
+      std::vector<heddle_answer_text> views = viewsOf(texts);
+      Status status = calls.give(line.notice, [&] {
+        return sink.answer(sink.context, views.data(), views.size());
       });
       if (!status.ok())
         return status;
     }
     return calls.flush();
-  };
-}
-
-/// As above, of answers that are text alone, sentences joined.
-static AnswerWriter packing(AnswerWriter write) {
-  return [write = std::move(write)](const std::vector<LineAnswer> &answers) {
-    std::vector<LineAnswer> packed = answers;
-    for (LineAnswer &answer : packed)
-      if (std::string text = std::exchange(answer.text, {}); !text.empty())
-        packAnswer(answer.text, text, {}, 0, 0);
-    return write(packed);
   };
 }
 
@@ -83,33 +72,33 @@ static Status translate(heddle_session &session, LineRunOptions options,
   if (session.values.split) {
     SentenceLines sentences(source, session.values.splitRules);
     HypothesesFormat best = [&](const std::vector<Hypothesis> &found) {
-      return found.empty() ? std::string() : tokens.text(found.front().tokens);
+      std::vector<AnswerText> texts;
+      if (!found.empty())
+        texts.push_back({tokens.text(found.front().tokens)});
+      return texts;
     };
     return translateLines(*session.workers, options, {tokens, *search, best},
-                          sentences,
-                          sentences.joining(packing(std::move(write))));
+                          sentences, sentences.joining(std::move(write)));
   }
-  HypothesesFormat pack = [&](const std::vector<Hypothesis> &found) {
-    return packHypotheses(found, *search, stops, tokens);
+  HypothesesFormat all = [&](const std::vector<Hypothesis> &found) {
+    return answersOf(found, *search, stops, tokens);
   };
-  return translateLines(*session.workers, options, {tokens, *search, pack},
+  return translateLines(*session.workers, options, {tokens, *search, all},
                         source, write);
 }
 
 static Status score(heddle_session &session, LineRunOptions options,
                     LineSource &source, AnswerWriter write) {
   LineTokens tokens = session.tokens();
-  auto pack = [&](const TokenIds &target, const std::vector<float> &scores) {
+  auto format = [&](const TokenIds &target, const std::vector<float> &scores) {
     double sum = 0;
     for (float each : scores)
       sum += each;
-    std::string answer;
-    packAnswer(answer, tokens.text(target), target, float(sum), float(sum),
-               scores);
-    return answer;
+    return std::vector<AnswerText>{
+        {tokens.text(target), target, float(sum), float(sum), scores}};
   };
   return scoreLines(*session.workers, options,
-                    {tokens, pack, session.values.stride}, source, write);
+                    {tokens, format, session.values.stride}, source, write);
 }
 
 /// A job over a source, for a caller who takes the answers.
@@ -149,10 +138,10 @@ static heddle_status run(Job job, heddle_session *session,
   if (answers)
     *answers = nullptr;
   auto gathered = std::make_unique<heddle_answers>();
-  auto gather = [&](const std::vector<LineAnswer> &packed) {
-    for (const LineAnswer &answer : packed) {
-      gathered->packed.push_back(answer.text);
-      gathered->notices.push_back(answer.notice);
+  auto gather = [&](std::vector<LineAnswer> lines) {
+    for (LineAnswer &line : lines) {
+      gathered->texts.push_back(takeList<AnswerText>(line.answer));
+      gathered->notices.push_back(std::move(line.notice));
     }
     return Status::success();
   };
@@ -164,8 +153,8 @@ static heddle_status run(Job job, heddle_session *session,
       });
   if (status != HEDDLE_OK)
     return status;
-  for (const std::string &packed : gathered->packed)
-    gathered->texts.push_back(unpackAnswers(packed));
+  for (const std::vector<AnswerText> &texts : gathered->texts)
+    gathered->views.push_back(viewsOf(texts));
   *answers = gathered.release();
   return HEDDLE_OK;
 }
@@ -182,14 +171,14 @@ heddle_status heddle_score(heddle_session *session, const heddle_input *inputs,
 }
 
 size_t heddle_answer_count(const heddle_answers *answers, size_t input) {
-  return answers && input < answers->texts.size() ? answers->texts[input].size()
+  return answers && input < answers->views.size() ? answers->views[input].size()
                                                   : 0;
 }
 
 const heddle_answer_text *heddle_answer(const heddle_answers *answers,
                                         size_t input, size_t rank) {
   return rank < heddle_answer_count(answers, input)
-             ? &answers->texts[input][rank]
+             ? &answers->views[input][rank]
              : nullptr;
 }
 

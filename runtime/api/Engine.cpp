@@ -10,7 +10,6 @@
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Model.h"
-#include "runtime/api/PackedAnswer.h"
 #include "runtime/api/SearchRequest.h"
 #include "runtime/api/TokenStream.h"
 #include "runtime/threads/ThreadPool.h"
@@ -134,10 +133,10 @@ void ApiRequest::finish(const Result<std::vector<Hypothesis>> &found) const {
   // At the last token of all.
   if (session.cancelled)
     return finished(context, number, nullptr, 0, "the request was cancelled");
-  std::string packed =
-      packHypotheses(*found, search, stopsOf(session), *tokens);
-  std::vector<heddle_answer_text> answers = unpackAnswers(packed);
-  finished(context, number, answers.data(), answers.size(), nullptr);
+  std::vector<AnswerText> answers =
+      answersOf(*found, search, stopsOf(session), *tokens);
+  std::vector<heddle_answer_text> views = viewsOf(answers);
+  finished(context, number, views.data(), views.size(), nullptr);
 }
 
 heddle_status heddle_engine_create(const heddle_model *model,

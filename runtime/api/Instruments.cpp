@@ -143,8 +143,8 @@ public:
   Result<int64_t> bytesFor(Session &worker, const Batch &batch) override {
     return worker.bytesFor(batch.sources, DecoderRequest());
   }
-  Result<std::vector<std::string>> answer(Session &worker,
-                                          const Batch &batch) override {
+  Result<std::vector<Answer>> answer(Session &worker,
+                                     const Batch &batch) override {
     auto sink = [&](int64_t sentence, int64_t rows, const float *states) {
       std::lock_guard<std::mutex> lock(mutex);
       return give(batch.lines[size_t(sentence)], /*first=*/0, rows, states);
@@ -152,7 +152,7 @@ public:
     Status status = encodeSources(worker, hidden, batch.sources, sink);
     if (!status.ok())
       return status;
-    return std::vector<std::string>(batch.lines.size());
+    return std::vector<Answer>(batch.lines.size());
   }
   /// Gives no rows of an input that has failed.
   Status skip(int64_t input, const std::string &why) {

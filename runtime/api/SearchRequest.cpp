@@ -7,8 +7,6 @@
 
 #include "runtime/api/SearchRequest.h"
 
-#include "runtime/api/PackedAnswer.h"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -221,17 +219,29 @@ static std::string textOf(const Hypothesis &hypothesis,
   return text;
 }
 
-std::string heddle::packHypotheses(const std::vector<Hypothesis> &found,
-                                   const SearchOptions &search,
-                                   const StopStrings &stops,
-                                   const LineTokens &tokens) {
+std::vector<AnswerText> heddle::answersOf(const std::vector<Hypothesis> &found,
+                                          const SearchOptions &search,
+                                          const StopStrings &stops,
+                                          const LineTokens &tokens) {
   size_t most =
       size_t(search.nBest.value_or(std::max<int64_t>(search.alternatives, 1)));
-  std::string answers;
   if (found.empty())
-    packAnswer(answers, "", {}, kLowest, kLowest);
+    return {{"", {}, kLowest, kLowest}};
+  std::vector<AnswerText> answers;
   for (size_t i = 0; i < std::min(found.size(), most); ++i)
-    packAnswer(answers, textOf(found[i], stops, tokens), found[i].tokens,
-               found[i].sum, found[i].score, scoresOf(found[i]));
+    answers.push_back({textOf(found[i], stops, tokens), found[i].tokens,
+                       found[i].sum, found[i].score, scoresOf(found[i])});
   return answers;
+}
+
+std::vector<heddle_answer_text>
+heddle::viewsOf(const std::vector<AnswerText> &answers) {
+  std::vector<heddle_answer_text> views;
+  for (const AnswerText &each : answers)
+    views.push_back({each.text.c_str(), each.text.size(), each.tokens.data(),
+                     each.tokens.size(), each.sum, each.score,
+                     each.logProbabilities.empty()
+                         ? nullptr
+                         : each.logProbabilities.data()});
+  return views;
 }

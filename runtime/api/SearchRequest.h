@@ -6,11 +6,12 @@
 #include "runtime/Result.h"
 #include "runtime/api/Session.h"
 #include "runtime/api/StopStrings.h"
+#include "runtime/heddle.h"
+#include "runtime/lines/Answer.h"
 #include "runtime/lines/LineTokens.h"
 #include "runtime/search/BeamSearch.h"
 #include "runtime/search/SearchOptions.h"
 
-#include <string>
 #include <vector>
 
 namespace heddle {
@@ -22,10 +23,14 @@ Result<SearchOptions> searchFor(const heddle_session &session,
 /// What ends texts.
 StopStrings stopsOf(const heddle_session &session);
 
-/// The answers that were asked for (PackedAnswer.h).
-std::string packHypotheses(const std::vector<Hypothesis> &found,
-                           const SearchOptions &search,
-                           const StopStrings &stops, const LineTokens &tokens);
+/// The answers that were asked for.
+std::vector<AnswerText> answersOf(const std::vector<Hypothesis> &found,
+                                  const SearchOptions &search,
+                                  const StopStrings &stops,
+                                  const LineTokens &tokens);
+
+/// Answers as heddle.h has them, which borrow them.
+std::vector<heddle_answer_text> viewsOf(const std::vector<AnswerText> &answers);
 
 } // namespace heddle
 

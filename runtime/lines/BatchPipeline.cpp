@@ -47,10 +47,10 @@ Sentences BatchPipeline::OpenWindow::gather() {
 /// Puts the answers of a line's windows behind each other.
 void BatchPipeline::OpenWindow::join() {
   for (FurtherWindow &window : further)
-    answers[window.line].text += window.answer;
+    append(answers[window.line].answer, std::move(window.answer));
   for (LineAnswer &answer : answers)
     if (answer.hasFailed)
-      answer.text.clear();
+      answer.answer = {};
   answers.resize(end);
 }
 
@@ -259,11 +259,11 @@ void BatchPipeline::put(const Task &task, Answers answers) {
   auto placeOf = [&](int64_t line) {
     return size_t(line - window.sentences.first);
   };
-  for (size_t i = 0; i < answers.texts.size(); ++i) {
+  for (size_t i = 0; i < answers.all.size(); ++i) {
     size_t number = task.batch->numbers[i], count = window.answers.size();
-    (number < count ? window.answers[number].text
+    (number < count ? window.answers[number].answer
                     : window.further[number - count].answer) =
-        std::move(answers.texts[i]);
+        std::move(answers.all[i]);
   }
   for (const auto &[place, status] : answers.skipped) {
     LineAnswer &skipped = window.answers[placeOf(lines[place])];
@@ -289,7 +289,7 @@ void BatchPipeline::writeFinished(Lock &lock) {
     OpenWindow &window = windows.front();
     lock.unlock();
     window.join();
-    Status status = stages.write(window.answers);
+    Status status = stages.write(std::move(window.answers));
     lock.lock();
     if (status.ok())
       status = std::move(window.failure);

@@ -15,6 +15,7 @@
 #define HEDDLE_RUNTIME_LINES_BATCHPIPELINE_H
 
 #include "runtime/Result.h"
+#include "runtime/lines/Answer.h"
 #include "runtime/lines/LengthBatches.h"
 #include "runtime/lines/Lines.h"
 #include "runtime/session/Session.h"
@@ -34,11 +35,11 @@ namespace heddle {
 
 /// What became of a line.
 struct LineAnswer {
-  LineAnswer(std::string text = {}) : text(std::move(text)) {}
+  LineAnswer(Answer answer = {}) : answer(std::move(answer)) {}
 
-  std::string text;
-  /// A sentence that names the line: why it has failed, and so has no text, or
-  /// what was cut from it. Empty for others.
+  Answer answer;
+  /// A sentence that names the line: why it has failed, and so has no answer,
+  /// or what was cut from it. Empty for others.
   std::string notice = {};
   bool hasFailed = false;
   /// The sentence's.
@@ -67,15 +68,15 @@ struct Sentence {
 /// ends the run once the lines before it are written. It is of one sentence,
 /// beside which others have answers, or of the whole batch.
 struct Answers {
-  Answers(std::vector<std::string> texts) : texts(std::move(texts)) {}
+  Answers(std::vector<Answer> all) : all(std::move(all)) {}
   Answers(Status failure) : failure(std::move(failure)) {}
 
   /// As many as sentences, or none.
-  std::vector<std::string> texts;
+  std::vector<Answer> all;
   Status failure = Status::success();
   std::optional<size_t> failed = {};
-  /// Sentences that have failed without an end to the run, and why. Their texts
-  /// are empty.
+  /// Sentences that have failed without an end to the run, and why. Their
+  /// answers are empty.
   std::vector<std::pair<size_t, Status>> skipped = {};
 };
 
@@ -99,7 +100,7 @@ public:
     /// Divides a window; `isFull` says that it is as large as one may be.
     /// Called by any thread.
     std::function<std::vector<Batch>(Sentences sentences, bool isFull)> divide;
-    std::function<Status(const std::vector<LineAnswer> &)> write;
+    std::function<Status(std::vector<LineAnswer>)> write;
     /// Makes a read() that waits for input return, with any lines, as does one
     /// that is called at the same time or later.
     std::function<void()> interrupt;
@@ -145,7 +146,7 @@ private:
     /// The place of its line.
     size_t line;
     Sentence sentence;
-    std::string answer = {};
+    Answer answer = {};
   };
 
   /// A window whose answers are gathered.

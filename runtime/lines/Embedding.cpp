@@ -1,6 +1,6 @@
 //===- Embedding.cpp - Text to vectors ------------------------------------===//
 //
-// An answer of the pipeline is the bytes of a vector.
+// Vectors are finished in double where they are summed, and given in float.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,16 +88,14 @@ public:
     return session.bytesFor(batch.sources, taskRequest(Role::Embed),
                             batch.features);
   }
-  Result<std::vector<std::string>> answer(Session &session,
-                                          const Batch &batch) override {
-    std::vector<std::string> answers;
+  Result<std::vector<Answer>> answer(Session &session,
+                                     const Batch &batch) override {
+    std::vector<Answer> answers;
     Status status = runTask(
         model, Role::Embed, session, batch.sources, batch.features,
         [&](size_t, const float *vector) {
-          std::vector<float> result = finish(
-              vector, width, model.manifest().embed->logarithms, options);
-          answers.emplace_back(reinterpret_cast<const char *>(result.data()),
-                               result.size() * sizeof(float));
+          answers.push_back(finish(
+              vector, width, model.manifest().embed->logarithms, options));
         });
     return status.ok() ? Result(std::move(answers)) : status;
   }
@@ -115,16 +113,12 @@ Status heddle::embedLines(const Workers &workers, const LineRunOptions &options,
                           const VectorWriter &writer) {
   EmbedJob job(workers.model(), embed, source);
   return runLines(
-      workers, options, source, job,
-      [&](const std::vector<LineAnswer> &answers) {
-        for (const LineAnswer &answer : answers) {
-          std::vector<float> vector(answer.text.size() / sizeof(float));
-          // Of a line that has failed both are empty.
-          std::copy(answer.text.begin(), answer.text.end(),
-                    reinterpret_cast<char *>(vector.data()));
-          if (Status status = writer.write(vector, answer.notice); !status.ok())
+      workers, options, source, job, [&](std::vector<LineAnswer> answers) {
+        for (LineAnswer &line : answers)
+          if (Status status =
+                  writer.write(takeList<float>(line.answer), line.notice);
+              !status.ok())
             return status;
-        }
         return writer.flush();
       });
 }

@@ -34,13 +34,13 @@ void EngineRunner::begin(const Batch &batch,
                          std::function<void(Answers)> done) {
   size_t count = batch.lines.size();
   auto open = std::make_shared<OpenBatch>(OpenBatch{
-      batch, std::move(done), Answers(std::vector<std::string>(count)), count});
+      batch, std::move(done), Answers(std::vector<Answer>(count)), count});
   unfinished += int64_t(count);
   for (size_t i = 0; i < count; ++i) {
     auto finish = [this, open,
                    i](const Result<std::vector<Hypothesis>> &found) {
       if (found.ok())
-        open->answers.texts[i] = answerOf(*found);
+        open->answers.all[i] = answerOf(*found);
       else
         open->fail(i, found.status());
       --unfinished;

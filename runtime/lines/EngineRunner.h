@@ -27,7 +27,7 @@ public:
   /// A sentence of a batch as a request, and the answer to its hypotheses.
   using RequestOf =
       std::function<EngineRequest(const Batch &batch, size_t sentence)>;
-  using AnswerOf = std::function<std::string(const std::vector<Hypothesis> &)>;
+  using AnswerOf = std::function<Answer(const std::vector<Hypothesis> &)>;
 
   EngineRunner(std::unique_ptr<Engine> engine, int64_t slots,
                RequestOf requestOf, AnswerOf answerOf)

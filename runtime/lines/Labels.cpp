@@ -1,13 +1,11 @@
 //===- Labels.cpp - Labels of texts, of tokens and of masks ---------------===//
 //
-// An answer of the pipeline is the bytes of a list of labels, which may be
-// empty.
+// Scores are computed in double of a row's logits, before the best are taken.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/lines/Labels.h"
 
-#include "runtime/lines/Records.h"
 #include "runtime/lines/Spans.h"
 #include "runtime/session/TextTasks.h"
 
@@ -92,9 +90,9 @@ public:
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return session.bytesFor(batch.sources, taskRequest(task), batch.features);
   }
-  Result<std::vector<std::string>> answer(Session &session,
-                                          const Batch &batch) override {
-    std::vector<std::string> answers;
+  Result<std::vector<Answer>> answer(Session &session,
+                                     const Batch &batch) override {
+    std::vector<Answer> answers;
     Status status = runTask(model, task, session, batch.sources, batch.features,
                             [&](size_t text, const float *rows) {
                               answers.push_back(label(batch, text, rows));
@@ -103,7 +101,8 @@ public:
   }
 
 private:
-  std::string label(const Batch &batch, size_t text, const float *rows) const;
+  std::vector<Label> label(const Batch &batch, size_t text,
+                           const float *rows) const;
   std::vector<std::pair<int32_t, const float *>>
   placesOf(const TokenIds &source, const std::vector<TokenPlace> &places,
            const float *rows) const;
@@ -137,8 +136,8 @@ LabelJob::placesOf(const TokenIds &source,
   return found;
 }
 
-std::string LabelJob::label(const Batch &batch, size_t text,
-                            const float *rows) const {
+std::vector<Label> LabelJob::label(const Batch &batch, size_t text,
+                                   const float *rows) const {
   static const std::vector<TokenPlace> unknown;
   const TokenIds &source = batch.sources[text];
   const std::vector<TokenPlace> &places =
@@ -163,24 +162,24 @@ std::string LabelJob::label(const Batch &batch, size_t text,
   }
   if (aggregation)
     labels = findSpans(tokens, model.manifest().tag->labels, *aggregation);
-  return writeRecords(labels);
+  return labels;
 }
 
 Status heddle::labelLines(const Workers &workers, const LineRunOptions &options,
                           Role task, const LabelOptions &label,
                           LineSource &source, const LabelWriter &writer) {
   LabelJob job(workers.model(), task, label, source);
-  return runLines(workers, options, source, job,
-                  [&](const std::vector<LineAnswer> &answers) {
-                    for (const LineAnswer &answer : answers) {
-                      auto labels = readRecords<Label>(answer.text);
-                      if (label.stride && label.aggregation)
-                        labels = withoutOverlaps(std::move(labels));
-                      Status status = writer.write(
-                          answer.hasFailed ? nullptr : &labels, answer.notice);
-                      if (!status.ok())
-                        return status;
-                    }
-                    return writer.flush();
-                  });
+  return runLines(
+      workers, options, source, job, [&](std::vector<LineAnswer> answers) {
+        for (LineAnswer &line : answers) {
+          auto labels = takeList<Label>(line.answer);
+          if (label.stride && label.aggregation)
+            labels = withoutOverlaps(std::move(labels));
+          Status status =
+              writer.write(line.hasFailed ? nullptr : &labels, line.notice);
+          if (!status.ok())
+            return status;
+        }
+        return writer.flush();
+      });
 }

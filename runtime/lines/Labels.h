@@ -39,17 +39,6 @@ struct LabelOptions : TextOptions {
 /// transformers' fill-mask pipeline gives as many.
 inline constexpr int64_t kMaskGuesses = 5;
 
-/// One of the labels of a place.
-struct Label {
-  /// The number of a label, or the id of a token that is guessed.
-  int32_t id;
-  float score;
-  /// The token that it is about, by its number and by its id; the first one for
-  /// labels of a whole text.
-  int32_t token, tokenId;
-  TokenPlace place;
-};
-
 /// Takes the labels of consecutive lines, in order, place by place and the best
 /// ones first, which may be none; null for a line that has failed. `notice` is
 /// what LineAnswer says. Called by one thread at a time, and `flush` behind

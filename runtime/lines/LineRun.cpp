@@ -106,8 +106,8 @@ private:
   Result<Sentence> encodeOrSkip(int64_t number, const Line &line);
   std::vector<Batch> divide(Sentences sentences, bool isFull) const;
   std::unique_ptr<BatchPipeline::Runner> makeRunner(int64_t number);
-  Result<std::vector<std::string>> answerOnce(WorkerSession &own,
-                                              const Batch &batch);
+  Result<std::vector<Answer>> answerOnce(WorkerSession &own,
+                                         const Batch &batch);
   Answers answer(WorkerSession &own, const Batch &batch);
   Answers answerWithin(WorkerSession &own, const Batch &batch);
   Result<int64_t> cut(Session &session, const Batch &batch, size_t first,
@@ -241,8 +241,8 @@ Result<int64_t> LineRun::cut(Session &session, const Batch &batch, size_t first,
   }
 }
 
-Result<std::vector<std::string>> LineRun::answerOnce(WorkerSession &own,
-                                                     const Batch &batch) {
+Result<std::vector<Answer>> LineRun::answerOnce(WorkerSession &own,
+                                                const Batch &batch) {
   auto answers = job.answer(own.get(), batch);
   if (answers.ok() || !own.goOnWithCpu() || !job.mayAnswerAgain())
     return answers;
@@ -251,7 +251,7 @@ Result<std::vector<std::string>> LineRun::answerOnce(WorkerSession &own,
 
 /// Answers a batch in as many parts as memory asks for.
 Answers LineRun::answerWithin(WorkerSession &own, const Batch &batch) {
-  Answers result{std::vector<std::string>()};
+  Answers result{std::vector<Answer>()};
   auto fail = [&](size_t sentence, const Status &status) {
     if (result.failed && batch.lines[*result.failed] <= batch.lines[sentence])
       return;
@@ -259,32 +259,32 @@ Answers LineRun::answerWithin(WorkerSession &own, const Batch &batch) {
     result.failure = status;
   };
   for (size_t first = 0; first < batch.lines.size();
-       first = result.texts.size()) {
+       first = result.all.size()) {
     Batch part;
     Result<int64_t> bytes = cut(own.get(), batch, first, part);
     if (!bytes.ok())
       return bytes.status();
-    std::optional<Result<std::vector<std::string>>> texts;
-    auto work = [&] { texts = answerOnce(own, part); };
+    std::optional<Result<std::vector<Answer>>> answers;
+    auto work = [&] { answers = answerOnce(own, part); };
     if (*bytes <= memory->share())
       memory->together(work);
     else if (*bytes <= memory->bytes())
       memory->alone(work);
     else
-      texts = refuse(batch.lines[first], *bytes);
+      answers = refuse(batch.lines[first], *bytes);
     if (*bytes > memory->bytes() && options.onError == OnError::Skip) {
-      result.skipped.emplace_back(first, texts->status());
-      result.texts.emplace_back();
+      result.skipped.emplace_back(first, answers->status());
+      result.all.emplace_back();
       continue;
     }
-    if (texts->ok()) {
-      std::move((*texts)->begin(), (*texts)->end(),
-                std::back_inserter(result.texts));
+    if (answers->ok()) {
+      std::move((*answers)->begin(), (*answers)->end(),
+                std::back_inserter(result.all));
       continue;
     }
     auto earliest = std::min_element(part.lines.begin(), part.lines.end());
-    fail(first + size_t(earliest - part.lines.begin()), texts->status());
-    result.texts.resize(first + part.lines.size());
+    fail(first + size_t(earliest - part.lines.begin()), answers->status());
+    result.all.resize(first + part.lines.size());
   }
   return result;
 }
@@ -294,7 +294,7 @@ Answers LineRun::answer(WorkerSession &own, const Batch &batch) {
     return cancellation();
   if (memory)
     return answerWithin(own, batch);
-  Result<std::vector<std::string>> answers = answerOnce(own, batch);
+  Result<std::vector<Answer>> answers = answerOnce(own, batch);
   if (!answers.ok())
     return answers.status();
   return std::move(*answers);

@@ -61,8 +61,8 @@ public:
   virtual Result<int64_t> bytesFor(Session &session, const Batch &batch) = 0;
   /// An answer for each sentence. If a GPU fails that nobody asked for, the
   /// same is asked again of a session on the CPU, if that is possible still.
-  virtual Result<std::vector<std::string>> answer(Session &session,
-                                                  const Batch &batch) = 0;
+  virtual Result<std::vector<Answer>> answer(Session &session,
+                                             const Batch &batch) = 0;
   virtual bool mayAnswerAgain() const { return true; }
   /// What answers batches of at most so many sentences in place of answer(), of
   /// one worker, without a limit of memory; null if nothing does.
@@ -76,8 +76,7 @@ public:
 
 /// Takes the answers of consecutive lines; that of a line without a token is
 /// empty. Called by one thread at a time.
-using AnswerWriter =
-    std::function<Status(const std::vector<LineAnswer> &answers)>;
+using AnswerWriter = std::function<Status(std::vector<LineAnswer> answers)>;
 
 /// Answers all lines, whatever runs together. They are written in order, and
 /// before more is waited for. What fails ends the run once the lines before it

@@ -7,7 +7,6 @@
 
 #include "runtime/lines/QuestionAnswers.h"
 
-#include "runtime/lines/Records.h"
 #include "runtime/session/TextTasks.h"
 #include "runtime/tokenizer/UnicodeTables.h"
 #include "runtime/tokenizer/Utf8.h"
@@ -20,14 +19,6 @@
 using namespace heddle;
 
 namespace {
-/// A part of a text with its probability in one window, or with `isNone` how
-/// probable the window finds it that there is no answer.
-struct Candidate {
-  double score;
-  TextRange bytes, characters;
-  bool isNone;
-};
-
 /// The tokens of a window and the logits of each, a pair of those of the first
 /// token of an answer and of the last one.
 class Window {
@@ -37,11 +28,11 @@ public:
       : ids(ids), places(places), first(chances(logits)),
         last(chances(logits + 1)) {}
 
-  std::vector<Candidate> findBest(size_t count, size_t longest) const;
+  std::vector<AnswerCandidate> findBest(size_t count, size_t longest) const;
 
 private:
   std::vector<double> chances(const float *logits) const;
-  Candidate candidate(size_t begin, size_t end) const;
+  AnswerCandidate candidate(size_t begin, size_t end) const;
   /// Tokens that count: those of the text, and the one in front of all, which
   /// stands for no answer.
   bool counts(size_t token) const {
@@ -68,9 +59,9 @@ public:
     return session.bytesFor(batch.sources, taskRequest(Role::Answer),
                             batch.features);
   }
-  Result<std::vector<std::string>> answer(Session &session,
-                                          const Batch &batch) override;
-  std::vector<TextAnswer> join(const LineAnswer &line) const;
+  Result<std::vector<Answer>> answer(Session &session,
+                                     const Batch &batch) override;
+  std::vector<TextAnswer> join(LineAnswer &line) const;
 
 private:
   int64_t stride() const;
@@ -102,7 +93,7 @@ std::vector<double> Window::chances(const float *logits) const {
 }
 
 /// The words from one token to another.
-Candidate Window::candidate(size_t begin, size_t end) const {
+AnswerCandidate Window::candidate(size_t begin, size_t end) const {
   auto isOf = [&](size_t token, size_t other) {
     return places[token].isOfText && places[token].word == places[other].word;
   };
@@ -119,7 +110,8 @@ Candidate Window::candidate(size_t begin, size_t end) const {
 
 /// At most `count` candidates of at most `longest` tokens, the best ones first,
 /// behind the one that there is no answer.
-std::vector<Candidate> Window::findBest(size_t count, size_t longest) const {
+std::vector<AnswerCandidate> Window::findBest(size_t count,
+                                              size_t longest) const {
   struct Pair {
     double score;
     size_t begin, end;
@@ -147,7 +139,7 @@ std::vector<Candidate> Window::findBest(size_t count, size_t longest) const {
     }
   }
   std::sort(best.begin(), best.end(), isBefore);
-  std::vector<Candidate> found = {
+  std::vector<AnswerCandidate> found = {
       {first[0] * last[0], {}, {}, /*isNone=*/true}};
   for (const Pair &pair : best)
     found.push_back(candidate(pair.begin, pair.end));
@@ -176,17 +168,16 @@ Result<Sentence> AnswerJob::encode(int64_t number, const Line &line) {
   return sentence;
 }
 
-Result<std::vector<std::string>> AnswerJob::answer(Session &session,
-                                                   const Batch &batch) {
+Result<std::vector<Answer>> AnswerJob::answer(Session &session,
+                                              const Batch &batch) {
   // Words that candidates share make answers of several of them.
   auto count = size_t(2 * options.top + 10);
-  std::vector<std::string> answers;
+  std::vector<Answer> answers;
   Status status = runTask(
       model, Role::Answer, session, batch.sources, batch.features,
       [&](size_t text, const float *logits) {
         Window window(batch.sources[text], batch.features.places[text], logits);
-        answers.push_back(
-            writeRecords(window.findBest(count, size_t(options.longest))));
+        answers.push_back(window.findBest(count, size_t(options.longest)));
       });
   return status.ok() ? Result(std::move(answers)) : status;
 }
@@ -201,12 +192,12 @@ static std::string lowerCase(std::string_view text) {
 }
 
 /// The answers of all windows of a line.
-std::vector<TextAnswer> AnswerJob::join(const LineAnswer &line) const {
+std::vector<TextAnswer> AnswerJob::join(LineAnswer &line) const {
   std::vector<TextAnswer> answers;
   // In small letters.
   std::unordered_map<std::string, size_t> known;
   double none = INFINITY;
-  for (const Candidate &each : readRecords<Candidate>(line.text)) {
+  for (const AnswerCandidate &each : takeList<AnswerCandidate>(line.answer)) {
     if (each.isNone) {
       none = std::min(none, each.score);
       continue;
@@ -238,8 +229,8 @@ Status heddle::answerLines(const Workers &workers,
                            const TextAnswerWriter &writer) {
   AnswerJob job(workers.model(), answer, source);
   return runLines(
-      workers, options, source, job, [&](const std::vector<LineAnswer> &lines) {
-        for (const LineAnswer &line : lines) {
+      workers, options, source, job, [&](std::vector<LineAnswer> lines) {
+        for (LineAnswer &line : lines) {
           std::vector<TextAnswer> answers = job.join(line);
           Status status =
               writer.write(line.hasFailed ? nullptr : &answers, line.notice);

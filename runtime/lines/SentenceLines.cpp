@@ -66,20 +66,24 @@ std::string SentenceLines::nameOf(int64_t number) const {
 
 /// Takes the answer of the next sentence; whether it is the last one of its
 /// line, whose answer is then in `joined`.
-bool SentenceLines::join(const LineAnswer &answer, LineAnswer &joined) {
+bool SentenceLines::join(LineAnswer &sentence, LineAnswer &joined) {
   OpenLine &line = open.front();
   size_t place = size_t(sentencesAnswered++ - line.first);
   // Ends of lines are the text's alone.
-  std::replace_copy(answer.text.begin(), answer.text.end(),
-                    std::back_inserter(line.answer), '\n', ' ');
+  if (auto texts = takeList<AnswerText>(sentence.answer); !texts.empty())
+    std::replace_copy(texts[0].text.begin(), texts[0].text.end(),
+                      std::back_inserter(line.answer), '\n', ' ');
   // The first failure, or else the first cut.
-  if (line.notice.empty() || (answer.hasFailed && !line.hasFailed))
-    line.notice = answer.notice;
-  line.hasFailed |= answer.hasFailed;
+  if (line.notice.empty() || (sentence.hasFailed && !line.hasFailed))
+    line.notice = sentence.notice;
+  line.hasFailed |= sentence.hasFailed;
   line.answer += line.spaces[place];
   if (place + 1 < line.spaces.size())
     return false;
-  joined.text = line.hasFailed ? std::string() : std::move(line.answer);
+  std::vector<AnswerText> texts;
+  if (!line.hasFailed && !line.answer.empty())
+    texts.push_back({std::move(line.answer)});
+  joined.answer = std::move(texts);
   joined.notice = std::move(line.notice);
   joined.hasFailed = line.hasFailed;
   open.pop_front();
@@ -88,16 +92,16 @@ bool SentenceLines::join(const LineAnswer &answer, LineAnswer &joined) {
 }
 
 AnswerWriter SentenceLines::joining(AnswerWriter write) {
-  return [this, write = std::move(write)](
-             const std::vector<LineAnswer> &answers) -> Status {
+  return [this,
+          write = std::move(write)](std::vector<LineAnswer> answers) -> Status {
     std::vector<LineAnswer> whole;
     {
       std::lock_guard<std::mutex> lock(mutex);
       LineAnswer joined;
-      for (const LineAnswer &answer : answers)
-        if (join(answer, joined))
+      for (LineAnswer &sentence : answers)
+        if (join(sentence, joined))
           whole.push_back(std::move(joined));
     }
-    return whole.empty() ? Status::success() : write(whole);
+    return whole.empty() ? Status::success() : write(std::move(whole));
   };
 }

@@ -38,8 +38,9 @@ public:
   /// answer.
   std::string nameOf(int64_t number) const override;
 
-  /// Takes the answers of sentences and gives `write` those of lines, once all
-  /// their sentences have one. A line of which a sentence has failed has
+  /// Takes the answers of sentences, the first text of each, and gives `write`
+  /// those of lines, once all their sentences have one: a text, or none if it
+  /// is empty. A line of which a sentence has failed has
   /// failed: a text without it would say something else. Borrows this object.
   AnswerWriter joining(AnswerWriter write);
 
@@ -56,7 +57,7 @@ private:
     bool hasFailed = false;
   };
   void add(std::string_view line, std::vector<Line> &sentences);
-  bool join(const LineAnswer &answer, LineAnswer &joined);
+  bool join(LineAnswer &sentence, LineAnswer &joined);
 
   LineSource &lines;
   const SplitRules rules;

@@ -92,8 +92,8 @@ public:
     return bytesToGenerate(model, session, batch.sources, batch.targets,
                            search);
   }
-  Result<std::vector<std::string>> answer(Session &session,
-                                          const Batch &batch) override {
+  Result<std::vector<Answer>> answer(Session &session,
+                                     const Batch &batch) override {
     SearchOptions own = search;
     if (search.onToken)
       own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
@@ -110,7 +110,7 @@ public:
     auto found = generate(model, session, batch.sources, batch.targets, own);
     if (!found.ok())
       return found.status();
-    std::vector<std::string> answers;
+    std::vector<Answer> answers;
     for (const std::vector<Hypothesis> &hypotheses : *found)
       answers.push_back(format(hypotheses));
     return answers;
@@ -191,14 +191,14 @@ public:
     Windows windows = windowsOf(batch);
     return bytesToScore(model, session, windows.sources, windows.targets);
   }
-  Result<std::vector<std::string>> answer(Session &session,
-                                          const Batch &batch) override {
+  Result<std::vector<Answer>> answer(Session &session,
+                                     const Batch &batch) override {
     Windows windows = windowsOf(batch);
     auto scores =
         scoreTokens(model, session, windows.sources, windows.targets, start);
     if (!scores.ok())
       return scores.status();
-    std::vector<std::string> answers;
+    std::vector<Answer> answers;
     auto window = scores->begin();
     for (size_t i = 0; i < windows.counts.size(); ++i) {
       std::vector<float> all;

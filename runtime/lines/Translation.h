@@ -26,7 +26,7 @@ namespace heddle {
 /// Makes the answer to a line of what was found, on any thread; the best
 /// hypothesis as text is LineTokens::text(hypotheses.front().tokens).
 using HypothesesFormat =
-    std::function<std::string(const std::vector<Hypothesis> &hypotheses)>;
+    std::function<Answer(const std::vector<Hypothesis> &hypotheses)>;
 
 /// How lines are translated.
 struct TranslationOptions {
@@ -44,7 +44,7 @@ Status translateLines(const Workers &workers, const LineRunOptions &options,
 
 /// Makes the answer to a line of its target and of the log-probabilities of
 /// that, one a token.
-using ScoresFormat = std::function<std::string(
+using ScoresFormat = std::function<Answer(
     const TokenIds &target, const std::vector<float> &logProbabilities)>;
 
 /// How lines are scored.

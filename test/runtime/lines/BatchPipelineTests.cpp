@@ -19,6 +19,18 @@ using namespace heddle;
 
 namespace {
 
+Answer answerOf(std::string text) {
+  return std::vector<AnswerText>{{std::move(text)}};
+}
+
+std::string textOf(const LineAnswer &line) {
+  auto *texts = std::get_if<std::vector<AnswerText>>(&line.answer);
+  std::string all;
+  for (const AnswerText &each : *texts)
+    all += each.text;
+  return all;
+}
+
 /// Each window has three lines in two batches: the last alone, then the others
 /// from the back.
 constexpr int64_t kLines = 3;
@@ -47,7 +59,7 @@ protected:
       EXPECT_FALSE(writing.exchange(true));
       std::vector<std::string> lines;
       for (const LineAnswer &answer : answers) {
-        lines.push_back(answer.text);
+        lines.push_back(textOf(answer));
         if (!answer.notice.empty())
           lines.back() +=
               (answer.hasFailed ? "failed: " : "cut: ") + answer.notice;
@@ -102,10 +114,10 @@ protected:
   }
   /// The answers of the batch whose first line this is.
   static Answers answers(int64_t line) {
-    std::vector<std::string> lines = {std::to_string(line)};
+    std::vector<Answer> all = {answerOf(std::to_string(line))};
     if (line % kLines == 1)
-      lines.push_back(std::to_string(line - 1));
-    return lines;
+      all.push_back(answerOf(std::to_string(line - 1)));
+    return all;
   }
   static std::vector<std::string> linesBefore(int64_t count) {
     std::vector<std::string> lines;
@@ -227,7 +239,7 @@ TEST_F(BatchPipelineTest, lines_before_one_that_is_no_sentence_are_answered) {
       Status status = run(workers, 1000, [&](int64_t line) {
         EXPECT_LT(line, bad);
         return line + 1 == bad && bad % kLines == 1
-                   ? Answers(std::vector{std::to_string(line)})
+                   ? Answers({answerOf(std::to_string(line))})
                    : answers(line);
       });
       ASSERT_FALSE(status.ok());
@@ -245,7 +257,7 @@ TEST_F(BatchPipelineTest, nothing_is_read_behind_a_line_that_is_no_sentence) {
     return Sentence{{int32_t(number)}, {}};
   };
   Status status = run(3, 1000, [](int64_t line) {
-    return line == 9 ? Answers(std::vector<std::string>{"9"}) : answers(line);
+    return line == 9 ? Answers({answerOf("9")}) : answers(line);
   });
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "line 10");
@@ -302,9 +314,9 @@ TEST_F(BatchPipelineTest, notices_stand_with_their_lines) {
   };
   Status status = run(/*workers=*/4, 40, [&](int64_t line) {
     Answers all = answers(line);
-    for (size_t i = 0; i < all.texts.size(); ++i)
+    for (size_t i = 0; i < all.all.size(); ++i)
       if ((line - int64_t(i)) % 5 == 1) {
-        all.texts[i].clear();
+        all.all[i] = {};
         all.skipped.emplace_back(i, Status::error("s", line - int64_t(i)));
       }
     return all;
@@ -393,7 +405,7 @@ TEST_F(BatchPipelineTest, answers_of_windows_stand_behind_each_other) {
     stages.write = [&](const std::vector<LineAnswer> &answers) {
       for (const LineAnswer &answer : answers) {
         EXPECT_EQ(answer.kept, "kept " + std::to_string(written.size()));
-        written.push_back(answer.text);
+        written.push_back(textOf(answer));
       }
       return Status::success();
     };
@@ -402,8 +414,7 @@ TEST_F(BatchPipelineTest, answers_of_windows_stand_behind_each_other) {
     Status status = pipeline.run(3, 3, [&](int64_t) {
       return [&](const Batch &batch) {
         ++batches;
-        return Answers(std::vector<std::string>{
-            std::to_string(batch.sources[0][0]) + ","});
+        return Answers({answerOf(std::to_string(batch.sources[0][0]) + ",")});
       };
     });
     std::vector<std::string> expected = {

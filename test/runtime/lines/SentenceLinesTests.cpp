@@ -38,7 +38,17 @@ std::vector<std::string> textsOf(const Lines &lines) {
 using Texts = std::vector<std::string>;
 using Answered = std::vector<LineAnswer>;
 
-Answered answered(const Texts &texts) { return {texts.begin(), texts.end()}; }
+Answered answered(const Texts &texts) {
+  Answered answers;
+  for (const std::string &text : texts)
+    answers.emplace_back(std::vector<AnswerText>{{text}});
+  return answers;
+}
+
+std::string textOf(const LineAnswer &line) {
+  auto &texts = std::get<std::vector<AnswerText>>(line.answer);
+  return texts.empty() ? "" : texts[0].text;
+}
 
 TEST(SentenceLinesTest, JoinsWhatItCut) {
   GivenLines given({"One.  Two.", "", "  Three.\tFour? ", "Five"});
@@ -53,7 +63,7 @@ TEST(SentenceLinesTest, JoinsWhatItCut) {
   Texts written;
   AnswerWriter write = sentences.joining([&](const Answered &answers) {
     for (const LineAnswer &answer : answers)
-      written.push_back(answer.text);
+      written.push_back(textOf(answer));
     return Status::success();
   });
   ASSERT_TRUE(write(answered({"1."})).ok());
@@ -77,7 +87,7 @@ TEST(SentenceLinesTest, KeepsWhiteSpaceByteForByte) {
   Texts written;
   AnswerWriter write = sentences.joining([&](const Answered &answers) {
     for (const LineAnswer &answer : answers)
-      written.push_back(answer.text);
+      written.push_back(textOf(answer));
     return Status::success();
   });
   // An end of a line in an answer is no end of the text's.
@@ -122,13 +132,13 @@ TEST(SentenceLinesTest, NoticesAreOfLines) {
   answers[5].notice = "6 is cut";
   ASSERT_TRUE(write(answers).ok());
   ASSERT_EQ(written.size(), 3u);
-  EXPECT_EQ(written[0].text, "");
+  EXPECT_EQ(textOf(written[0]), "");
   EXPECT_EQ(written[0].notice, "3 fails");
   EXPECT_TRUE(written[0].hasFailed);
-  EXPECT_EQ(written[1].text, "5. 6.");
+  EXPECT_EQ(textOf(written[1]), "5. 6.");
   EXPECT_EQ(written[1].notice, "5 is cut");
   EXPECT_FALSE(written[1].hasFailed);
-  EXPECT_EQ(written[2].text, "7.");
+  EXPECT_EQ(textOf(written[2]), "7.");
   EXPECT_EQ(written[2].notice, "");
 }
 
