@@ -4,8 +4,8 @@
 // within it. Weights that no L2 cache holds are read once: their panels make
 // the tasks.
 //
-// How much becomes a task depends on sizes alone. Bits do not depend on it: a
-// tile sums over the whole depth.
+// How much becomes a task depends on sizes, and on whether there are threads to
+// share it. Bits do not depend on it: a tile sums over the whole depth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,9 @@ static constexpr int64_t kEnoughTasks = 16, kMostTasks = 32;
 /// Rows of a task: their activations stay in the L2 cache. Tiles take more of
 /// short ones where each block of rows reads the weights again.
 static constexpr int64_t kMostRows = 192, kTileRowsBytes = 3 << 17;
-/// Rows that read weights from memory together if they have to stay whole:
-/// enough for several cores to share what memory gives.
+/// Rows that read weights together where no cache holds these and they have to
+/// stay whole, or panels are few: enough for several cores to share what memory
+/// gives, and for what a tile asks for ahead not to show.
 static constexpr int64_t kSharingRows = 32;
 /// Bytes of the hidden vectors of a task of ffn, on its stack, where they are
 /// those of more than a tile of rows: a part of the L2 cache, and more where
@@ -86,6 +87,14 @@ static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
   return work;
 }
 
+/// Blocks of rows that all threads find something to do in. Alone a thread
+/// reads weights as rarely as it can.
+static Value blocksOf(TileLoops &loops) {
+  Value threads = ThreadsOp::create(loops.builder, loops.loc);
+  return loops.select(loops.equal(threads, loops.index(1)), loops.index(1),
+                      loops.index(kEnoughTasks / 2));
+}
+
 /// A forall over blocks of `count` rows by ranges of panels; `body` gets the
 /// first row, the rows, the first panel and where panels end.
 static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
@@ -95,14 +104,14 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   // task may have, if panels make enough tasks.
   int64_t worthRows = llvm::alignTo(
       llvm::divideCeil(work.taskFlops, work.flopsPerRow), work.tileRows);
-  if (!work.hasWholeRows && work.panels >= kEnoughTasks &&
-      work.weightBytes > kL2Bytes)
+  bool areShared = work.weightBytes > (work.hasWholeRows ? kL3Bytes : kL2Bytes);
+  if (areShared && !work.hasWholeRows && work.panels >= kEnoughTasks)
     worthRows = work.mostRows;
-  else if (work.weightBytes > kL3Bytes)
+  else if (areShared)
     worthRows = std::max<int64_t>(worthRows,
                                   llvm::alignTo(kSharingRows, work.tileRows));
   Value share = loops.mul(
-      loops.uceilDiv(count, loops.index(kEnoughTasks / 2 * work.tileRows)),
+      loops.uceilDiv(count, loops.mul(blocksOf(loops), work.tileRows)),
       loops.index(work.tileRows));
   Value rows = loops.max(loops.min(share, loops.index(work.mostRows)),
                          loops.index(std::min(work.mostRows, worthRows)));
@@ -309,7 +318,7 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
   OpBuilder &builder = loops.builder;
   RowWork work =
       workOf(op.getInput(), {op.getWeight1(), op.getWeight2()}, loops);
-  int64_t bytes = work.weightBytes > kL3Bytes ? kMostHiddenBytes : kHiddenBytes;
+  int64_t bytes = work.weightBytes > kL2Bytes ? kMostHiddenBytes : kHiddenBytes;
   work.mostRows = std::clamp(bytes / HiddenRows::bytesOfRow(op) /
                                  work.tileRows * work.tileRows,
                              work.tileRows, kMostRows);

@@ -8,6 +8,10 @@
 // CHECK-LABEL: @fills_registers
 func.func private @fills_registers(%x: memref<?x256xf32>,
     %w: memref<48x256x32xf32>, %b: memref<1536xf32>, %y: memref<?x1536xf32>) {
+  // One thread alone takes all rows as one task, as far as that may have them.
+  // CHECK: %[[THREADS:.*]] = transformer.threads
+  // CHECK: %[[ALONE:.*]] = arith.cmpi eq, %[[THREADS]], %c1
+  // CHECK: arith.select %[[ALONE]], %c1{{.*}}, %c8
   // CHECK: scf.forall
   // V3: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x64xf32>
   // V4: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x128xf32>
