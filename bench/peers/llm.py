@@ -178,6 +178,8 @@ class Request(ctypes.Structure):
         ("context", ctypes.c_void_p),
         ("token", ctypes.c_void_p),
         ("finished", Finished),
+        ("vector", ctypes.c_void_p),
+        ("labels", ctypes.c_void_p),
     ]
 
 

@@ -18,8 +18,7 @@
 
 using namespace heddle;
 
-/// What the settings of a session, whose model embeds, ask for.
-static Result<EmbedOptions> optionsOf(const heddle_session &session) {
+Result<EmbedOptions> heddle::embedOptionsOf(const heddle_session &session) {
   if (Status status = session.model->checkTask("embed"); !status.ok())
     return status;
   EmbedOptions options = session.values.embed;
@@ -32,7 +31,7 @@ static Result<EmbedOptions> optionsOf(const heddle_session &session) {
 /// Embeds lines; of the session's call.
 static Status embed(heddle_session &session, const LineRunOptions &options,
                     LineSource &source, const VectorWriter &writer) {
-  Result<EmbedOptions> wanted = optionsOf(session);
+  Result<EmbedOptions> wanted = embedOptionsOf(session);
   if (!wanted.ok())
     return wanted.status();
   return embedLines(*session.workers, options, *wanted, source, writer);
@@ -45,7 +44,7 @@ heddle_status heddle_vector_width(const heddle_session *session,
   if (Status status = checkPointers({{"session", session}, {"width", width}});
       !status.ok())
     return reportMisuse(status);
-  Result<EmbedOptions> options = optionsOf(*session);
+  Result<EmbedOptions> options = embedOptionsOf(*session);
   if (!options.ok())
     return report(options.status());
   *width = size_t(widthOf(*session->model, *options));
@@ -89,7 +88,7 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
   heddle_status status = callOverInputs(
       session, inputs, count, {{"vectors", vectors}, {"width", width}},
       [&] {
-        Result<EmbedOptions> wanted = optionsOf(*session);
+        Result<EmbedOptions> wanted = embedOptionsOf(*session);
         if (wanted.ok())
           columns = size_t(widthOf(*session->model, *wanted));
         return wanted.status();

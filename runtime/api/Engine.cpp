@@ -1,19 +1,16 @@
 //===- Engine.cpp - Engines of heddle.h -----------------------------------===//
 //
-// A request has its settings in a session of its own, which runs nothing: so it
-// means what it means elsewhere.
+// Models that generate and encoders have engines of their own; callers see one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/engine/Engine.h"
 
 #include "runtime/api/Arguments.h"
-#include "runtime/api/InputSource.h"
+#include "runtime/api/EngineRequests.h"
 #include "runtime/api/Model.h"
-#include "runtime/api/SearchRequest.h"
-#include "runtime/api/TokenStream.h"
+#include "runtime/lines/TextEngine.h"
 #include "runtime/threads/ThreadPool.h"
-#include "runtime/tokenizer/Tokenizer.h"
 
 #include <atomic>
 #include <memory>
@@ -27,38 +24,18 @@ using namespace heddle;
 struct heddle_engine {
   std::shared_ptr<const Model> model;
   std::unique_ptr<ThreadPool> pool;
-  std::unique_ptr<Engine> engine;
+  /// Of a model that generates, or of an encoder.
+  std::unique_ptr<Engine> generation;
+  std::unique_ptr<TextEngine> texts;
   /// Whether a thread runs it.
   std::atomic<bool> isRunning = false;
+
+  RequestEngine &any() const {
+    return generation ? static_cast<RequestEngine &>(*generation) : *texts;
+  }
 };
 
 namespace {
-
-/// What a request needs until it has finished.
-struct ApiRequest {
-  ApiRequest(heddle_engine &engine, const heddle_request &request)
-      : engine(engine), context(request.context), token(request.token),
-        finished(request.finished) {
-    session.model = engine.model;
-  }
-
-  /// Fails as heddle_translate does.
-  Result<EngineRequest> make(const heddle_request &request);
-  void tell(const TokenIds &before, int32_t id, bool isLast);
-  void finish(const Result<std::vector<Hypothesis>> &found) const;
-
-  heddle_engine &engine;
-  void *context;
-  heddle_token_callback token;
-  heddle_finished_callback finished;
-  heddle_session session;
-  std::optional<LineTokens> tokens;
-  SearchOptions search;
-  std::optional<TokenStream> stream;
-  /// 0 until it has been submitted.
-  std::atomic<uint64_t> number = 0;
-};
-
 /// Runs an engine on one thread at a time.
 class EngineRun {
 public:
@@ -84,59 +61,34 @@ private:
 
 } // namespace
 
-Result<EngineRequest> ApiRequest::make(const heddle_request &request) {
-  Settings settings = request.settings ? request.settings->set : Settings();
-  // Those of the machine are the engine's.
-  for (const heddle_setting &setting : settingsList())
-    if (setting.group == std::string_view(kMachineGroup))
-      if (Status status = settings.set(setting.name, nullptr); !status.ok())
-        return status;
-  session.onToken = token;
-  if (Status status = session.configure(settings); !status.ok())
-    return status;
-  // Sources that are encoded together have one meaning.
-  if (session.values.split || !session.values.inputs.empty())
-    return Status::error("a request to an engine takes no setting '",
-                         session.values.split ? "split" : "global", "'");
-  tokens.emplace(session.tokens());
-  Result<SearchOptions> options = searchFor(session, *tokens);
-  if (!options.ok())
-    return options.status();
-  search = std::move(*options);
-  Line line = lineOf(*request.input);
-  Result<TokenIds> prompt = tokens->source(line.source);
-  if (!prompt.ok())
-    return Status::error("the input ", prompt.message());
-  Result<TokenIds> beginning =
-      tokens->target(line.target, TargetPart::Beginning);
-  if (!beginning.ok())
-    return Status::error("the target of the input ", beginning.message());
-  const Tokenizer *tokenizer = session.model->tokenizer();
-  stream.emplace([this](const TokenIds &ids) { return tokens->text(ids); },
-                 [tokenizer](int32_t id) {
-                   return tokenizer && byteOfPiece(tokenizer->nameOf(id)) >= 0;
-                 },
-                 session.model->manifest().tokenizer.cleansUp, stopsOf(session),
-                 token, context, session.cancelled);
-  return EngineRequest{std::move(*prompt), std::move(*beginning), search, {}};
-}
-
-void ApiRequest::tell(const TokenIds &before, int32_t id, bool isLast) {
-  stream->add(int64_t(number), before, id, isLast);
-  if (session.cancelled)
-    engine.engine->cancel(number);
-}
-
-void ApiRequest::finish(const Result<std::vector<Hypothesis>> &found) const {
-  if (!found.ok())
-    return finished(context, number, nullptr, 0, found.message().c_str());
-  // At the last token of all.
-  if (session.cancelled)
-    return finished(context, number, nullptr, 0, "the request was cancelled");
-  std::vector<AnswerText> answers =
-      answersOf(*found, search, stopsOf(session), *tokens);
-  std::vector<heddle_answer_text> views = viewsOf(answers);
-  finished(context, number, views.data(), views.size(), nullptr);
+/// The engine of a model's kind.
+static Status open(heddle_engine &engine, const heddle_engine_limits &limits,
+                   const SessionOptions &options) {
+  const Manifest &manifest = engine.model->manifest();
+  auto given = [](size_t limit, int64_t unit = 1) {
+    return limit ? std::optional(int64_t(limit) * unit) : std::nullopt;
+  };
+  bool isEncoder = manifest.embed || manifest.classify || manifest.tag ||
+                   manifest.answer || manifest.fill;
+  std::optional<int64_t> tokens = given(limits.tokens),
+                         memory = given(limits.memory, 1 << 20);
+  if (!manifest.generates && isEncoder) {
+    TextEngineLimits own;
+    own.slots = given(limits.slots).value_or(own.slots);
+    own.tokens = tokens;
+    own.memory = memory;
+    engine.texts = std::make_unique<TextEngine>(*engine.model, own, options);
+    return Status::success();
+  }
+  EngineLimits own;
+  own.slots = given(limits.slots).value_or(own.slots);
+  own.beams = given(limits.beams).value_or(manifest.generation.beams);
+  own.positions = own.sources = tokens;
+  own.memory = memory;
+  auto opened = Engine::open(*engine.model, own, options);
+  if (opened.ok())
+    engine.generation = std::move(*opened);
+  return opened.status();
 }
 
 heddle_status heddle_engine_create(const heddle_model *model,
@@ -164,25 +116,75 @@ heddle_status heddle_engine_create(const heddle_model *model,
   if (!pool.ok())
     return report(pool.status());
   created->pool = std::move(*pool);
-  EngineLimits own;
-  own.slots = asked.slots ? int64_t(asked.slots) : own.slots;
-  own.beams = asked.beams ? int64_t(asked.beams)
-                          : created->model->manifest().generation.beams;
-  if (asked.tokens)
-    own.positions = own.sources = int64_t(asked.tokens);
-  if (asked.memory)
-    own.memory = int64_t(asked.memory) << 20;
   SessionOptions options;
   options.pool = created->pool.get();
-  auto opened = Engine::open(*created->model, own, options);
-  if (!opened.ok())
-    return report(opened.status());
-  created->engine = std::move(*opened);
+  if (Status status = open(*created, asked, options); !status.ok())
+    return report(status);
   *engine = created.release();
   return HEDDLE_OK;
 }
 
 void heddle_engine_free(heddle_engine *engine) { delete engine; }
+
+/// One callback takes the answer, and the model gives what that takes.
+static Status checkCallbacks(const heddle_engine &engine,
+                             const heddle_request &request) {
+  const Manifest &manifest = engine.model->manifest();
+  bool hasLabels =
+      manifest.classify || manifest.tag || manifest.answer || manifest.fill;
+  int count =
+      bool(request.finished) + bool(request.vector) + bool(request.labels);
+  bool isRight = request.finished ? bool(engine.generation)
+                 : request.vector ? engine.texts && manifest.embed
+                                  : engine.texts && hasLabels;
+  if (count == 1 && isRight)
+    return Status::success();
+  const char *right = engine.generation ? "'finished'"
+                      : !hasLabels      ? "'vector'"
+                      : !manifest.embed ? "'labels'"
+                                        : "'vector' or 'labels'";
+  if (count == 1)
+    return Status::error("the request has the callback '",
+                         request.finished ? "finished"
+                         : request.vector ? "vector"
+                                          : "labels",
+                         "', but '", engine.model->artifact().path(), "' ",
+                         manifest.describeTasks(), ": expected ", right);
+  return Status::error("the request has ", count,
+                       " callbacks for its answer, expected one: ", right);
+}
+
+static Result<uint64_t> submitGeneration(heddle_engine &engine,
+                                         const heddle_request &request) {
+  auto own = std::make_shared<GenerationRequest>(engine.model,
+                                                 *engine.generation, request);
+  Result<EngineRequest> made = own->make(request);
+  if (!made.ok())
+    return made.status();
+  if (request.token)
+    made->options.onToken = [own](int64_t, const TokenIds &before, int32_t id,
+                                  bool isLast) {
+      own->tell(before, id, isLast);
+    };
+  made->finished = [own](const Result<std::vector<Hypothesis>> &found) {
+    own->finish(found);
+  };
+  return engine.generation->submit(
+      std::move(*made), [own](uint64_t given) { own->number = given; });
+}
+
+static Result<uint64_t> submitText(heddle_engine &engine,
+                                   const heddle_request &request) {
+  auto own = std::make_shared<EncoderRequest>(engine.model, request);
+  Result<TextRequest> made = own->make(request);
+  if (!made.ok())
+    return made.status();
+  made->finished = [own](Result<LineAnswer> found) {
+    own->finish(std::move(found));
+  };
+  return engine.texts->submit(std::move(*made),
+                              [own](uint64_t given) { own->number = given; });
+}
 
 heddle_status heddle_engine_submit(heddle_engine *engine,
                                    const heddle_request *request,
@@ -192,41 +194,29 @@ heddle_status heddle_engine_submit(heddle_engine *engine,
   if (Status status = checkPointers({{"engine", engine}, {"request", request}});
       !status.ok())
     return reportMisuse(status);
-  if (Status status = checkPointers(
-          {{"input", request->input}, {"finished", request->finished}});
-      !status.ok())
-    return reportMisuse(status);
-  if (Status status = checkInput(*request->input); !status.ok())
+  Status status = checkPointers({{"input", request->input}});
+  if (status.ok())
+    status = checkCallbacks(*engine, *request);
+  if (status.ok())
+    status = checkInput(*request->input);
+  if (!status.ok())
     return reportMisuse(status);
   if (request->settings)
-    if (heddle_status status = heddle_settings_check(request->settings);
-        status != HEDDLE_OK)
-      return status;
-  auto own = std::make_shared<ApiRequest>(*engine, *request);
-  Result<EngineRequest> made = own->make(*request);
-  if (!made.ok())
-    return report(made.status());
-  if (own->token)
-    made->options.onToken = [own](int64_t, const TokenIds &before, int32_t id,
-                                  bool isLast) {
-      own->tell(before, id, isLast);
-    };
-  made->finished = [own](const Result<std::vector<Hypothesis>> &found) {
-    own->finish(found);
-  };
-  Result<uint64_t> submitted = engine->engine->submit(
-      std::move(*made), [own](uint64_t given) { own->number = given; });
-  if (!submitted.ok())
-    return report(submitted.status());
-  if (number)
+    if (heddle_status wrong = heddle_settings_check(request->settings);
+        wrong != HEDDLE_OK)
+      return wrong;
+  Result<uint64_t> submitted = engine->generation
+                                   ? submitGeneration(*engine, *request)
+                                   : submitText(*engine, *request);
+  if (submitted.ok() && number)
     *number = *submitted;
-  return HEDDLE_OK;
+  return report(submitted.status());
 }
 
 heddle_status heddle_engine_cancel(heddle_engine *engine, uint64_t number) {
   Status status = checkPointers({{"engine", engine}});
   if (status.ok())
-    engine->engine->cancel(number);
+    engine->any().cancel(number);
   return reportMisuse(status);
 }
 
@@ -239,7 +229,7 @@ heddle_status heddle_engine_step(heddle_engine *engine, int *isLeft) {
   EngineRun run(*engine);
   if (Status status = run.check(); !status.ok())
     return reportMisuse(status);
-  Result<bool> left = engine->engine->step();
+  Result<bool> left = engine->any().step();
   *isLeft = left.ok() && *left;
   return report(left.status());
 }
@@ -249,7 +239,7 @@ heddle_status heddle_engine_run(heddle_engine *engine) {
     return reportMisuse(status);
   EngineRun run(*engine);
   Status status = run.check();
-  return status.ok() ? report(engine->engine->run()) : reportMisuse(status);
+  return status.ok() ? report(engine->any().run()) : reportMisuse(status);
 }
 
 heddle_status heddle_engine_count(const heddle_engine *engine,
@@ -257,7 +247,7 @@ heddle_status heddle_engine_count(const heddle_engine *engine,
   if (Status status = checkPointers({{"engine", engine}, {"counts", counts}});
       !status.ok())
     return reportMisuse(status);
-  EngineStatistics has = engine->engine->statistics();
+  EngineStatistics has = engine->any().statistics();
   *counts = {uint64_t(has.submitted),    uint64_t(has.finished),
              uint64_t(has.running),      uint64_t(has.steps),
              uint64_t(has.stepRows),     uint64_t(has.prompts),

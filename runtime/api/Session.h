@@ -6,6 +6,7 @@
 #include "runtime/api/Failure.h"
 #include "runtime/api/Settings.h"
 #include "runtime/heddle.h"
+#include "runtime/lines/Embedding.h"
 #include "runtime/lines/LineRun.h"
 #include "runtime/lines/LineTokens.h"
 #include "runtime/lines/Workers.h"
@@ -59,6 +60,10 @@ struct heddle_session {
 };
 
 namespace heddle {
+
+/// What a session asks of the task that embeds texts. Fails if its model does
+/// not, or not so.
+Result<EmbedOptions> embedOptionsOf(const heddle_session &session);
 
 /// What a function of heddle.h holds while it uses a session: a second one, of
 /// another thread or from a callback of the first, is misuse.

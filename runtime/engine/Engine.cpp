@@ -350,11 +350,3 @@ Result<bool> Engine::step() {
          std::any_of(batches.begin(), batches.end(),
                      [](const auto &each) { return !each.second->isIdle(); });
 }
-
-Status Engine::run() {
-  while (true) {
-    Result<bool> isLeft = step();
-    if (!isLeft.ok() || !*isLeft)
-      return isLeft.status();
-  }
-}

@@ -16,6 +16,7 @@
 #define HEDDLE_RUNTIME_ENGINE_ENGINE_H
 
 #include "runtime/Result.h"
+#include "runtime/engine/RequestEngine.h"
 #include "runtime/search/BeamSearch.h"
 #include "runtime/search/SearchOptions.h"
 #include "runtime/session/Session.h"
@@ -57,26 +58,13 @@ struct EngineRequest {
   std::function<void(const Result<std::vector<Hypothesis>> &)> finished = {};
 };
 
-struct EngineStatistics {
-  /// Requests that have been submitted and finished, in whatever way, and those
-  /// that have a slot.
-  int64_t submitted = 0, finished = 0, running = 0;
-  /// Calls for generated tokens and for prompts, and the rows of both.
-  int64_t steps = 0, stepRows = 0, prompts = 0, promptRows = 0;
-  /// Tokens that were guessed, and those of them that were right.
-  int64_t guesses = 0, rightGuesses = 0;
-  /// Tokens of prompts that stood in a slot already.
-  int64_t sharedTokens = 0;
-};
-
 struct EngineCounts;
 struct RequestSamples;
 struct RunningRequest;
 class RunningBatch;
 
-/// Borrows the model. One thread runs it; any thread submits, cancels and asks
-/// for statistics.
-class Engine {
+/// Borrows the model. Any thread submits.
+class Engine : public RequestEngine {
 public:
   /// Plans and takes the memory for all requests; of other forms than the usual
   /// one that is taken with the first request that needs it, unless memory has
@@ -85,7 +73,7 @@ public:
   static Result<std::unique_ptr<Engine>>
   open(const Model &model, const EngineLimits &limits,
        const SessionOptions &options = {});
-  ~Engine();
+  ~Engine() override;
 
   /// A request, which waits for a slot behind those before it; returns its
   /// number, which `numbered` has before anything is told of it. Fails, without
@@ -94,18 +82,10 @@ public:
   Result<uint64_t>
   submit(EngineRequest request,
          const std::function<void(uint64_t number)> &numbered = {});
-  /// Ends a request at the next step with the error "the request was
-  /// cancelled"; nothing if it has finished.
-  void cancel(uint64_t number);
-
-  /// Computes the next pieces of prompts and the next token of each row;
-  /// whether a request is left. Fails if the device does, which ends all
-  /// requests.
-  Result<bool> step();
-  /// Steps until no request is left.
-  Status run();
-
-  EngineStatistics statistics() const;
+  void cancel(uint64_t number) override;
+  /// Computes the next pieces of prompts and the next token of each row.
+  Result<bool> step() override;
+  EngineStatistics statistics() const override;
 
 private:
   Engine(const Model &model, const EngineLimits &limits,

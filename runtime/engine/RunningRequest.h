@@ -52,11 +52,6 @@ struct RunningRequest {
   void begin(const Model &model, Session &session, DecoderForm form);
 };
 
-/// Of a request that somebody has cancelled.
-inline Status cancellation() {
-  return Status::error("the request was cancelled");
-}
-
 } // namespace heddle
 
 #endif // HEDDLE_RUNTIME_ENGINE_RUNNINGREQUEST_H

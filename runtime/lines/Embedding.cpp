@@ -7,7 +7,6 @@
 #include "runtime/lines/Embedding.h"
 
 #include "runtime/lines/VectorTypes.h"
-#include "runtime/session/TextTasks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,40 +72,34 @@ static std::string promptFor(const EmbedTask &task,
 }
 
 namespace {
-class EmbedJob : public LineJob {
+class EmbedJob : public TextJob {
 public:
   EmbedJob(const Model &model, const EmbedOptions &options,
            const LineSource &source)
-      : model(model), options(options), width(taskWidth(model, Role::Embed)),
+      : TextJob(model, Role::Embed), options(options),
+        width(taskWidth(model, Role::Embed)),
         reader(model, *model.manifest().embed, options, source,
                {promptFor(*model.manifest().embed, options)}) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     return reader.read(number, line);
   }
-  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
-    return session.bytesFor(batch.sources, taskRequest(Role::Embed),
-                            batch.features);
-  }
-  Result<std::vector<Answer>> answer(Session &session,
-                                     const Batch &batch) override {
-    std::vector<Answer> answers;
-    Status status = runTask(
-        model, Role::Embed, session, batch.sources, batch.features,
-        [&](size_t, const float *vector) {
-          answers.push_back(finish(
-              vector, width, model.manifest().embed->logarithms, options));
-        });
-    return status.ok() ? Result(std::move(answers)) : status;
+  Answer read(const Batch &, size_t, const float *vector) const override {
+    return finish(vector, width, model.manifest().embed->logarithms, options);
   }
 
 private:
-  const Model &model;
   const EmbedOptions &options;
   const int64_t width;
   const TextReader reader;
 };
 } // namespace
+
+std::unique_ptr<TextJob> heddle::makeEmbedJob(const Model &model,
+                                              const EmbedOptions &options,
+                                              const LineSource &source) {
+  return std::make_unique<EmbedJob>(model, options, source);
+}
 
 Status heddle::embedLines(const Workers &workers, const LineRunOptions &options,
                           const EmbedOptions &embed, LineSource &source,

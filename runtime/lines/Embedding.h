@@ -9,13 +9,14 @@
 #define HEDDLE_RUNTIME_LINES_EMBEDDING_H
 
 #include "runtime/Result.h"
-#include "runtime/lines/LineRun.h"
 #include "runtime/lines/Lines.h"
+#include "runtime/lines/TextJob.h"
 #include "runtime/lines/TextReading.h"
 #include "runtime/lines/Workers.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,12 @@ Status checkEmbedOptions(const Model &model, const EmbedOptions &options,
 
 /// Elements of a vector that is given.
 int64_t widthOf(const Model &model, const EmbedOptions &options);
+
+/// Vectors f32 [width] of lines, as answers. Borrows all that it is made of;
+/// options have been checked.
+std::unique_ptr<TextJob> makeEmbedJob(const Model &model,
+                                      const EmbedOptions &options,
+                                      const LineSource &source);
 
 /// Takes the vectors of consecutive lines, in order: f32 [width], or none of a
 /// line that has failed. `notice` is what LineAnswer says. Called by one thread

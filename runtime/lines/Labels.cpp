@@ -7,7 +7,6 @@
 #include "runtime/lines/Labels.h"
 
 #include "runtime/lines/Spans.h"
-#include "runtime/session/TextTasks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -66,11 +65,11 @@ private:
   double largest = 0, sum = 0;
 };
 
-class LabelJob : public LineJob {
+class LabelJob : public TextJob {
 public:
   LabelJob(const Model &model, Role task, const LabelOptions &options,
            const LineSource &source)
-      : model(model), task(task), width(taskWidth(model, task)),
+      : TextJob(model, task), width(taskWidth(model, task)),
         top(std::min(options.top.value_or(task == Role::Classify ? width
                                           : task == Role::Tag ? 1
                                                               : kMaskGuesses),
@@ -87,28 +86,14 @@ public:
   }
   /// Places are those of one text.
   bool takesPairs() const override { return task == Role::Classify; }
-  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
-    return session.bytesFor(batch.sources, taskRequest(task), batch.features);
-  }
-  Result<std::vector<Answer>> answer(Session &session,
-                                     const Batch &batch) override {
-    std::vector<Answer> answers;
-    Status status = runTask(model, task, session, batch.sources, batch.features,
-                            [&](size_t text, const float *rows) {
-                              answers.push_back(label(batch, text, rows));
-                            });
-    return status.ok() ? Result(std::move(answers)) : status;
-  }
+  Answer read(const Batch &batch, size_t text,
+              const float *rows) const override;
 
 private:
-  std::vector<Label> label(const Batch &batch, size_t text,
-                           const float *rows) const;
   std::vector<std::pair<int32_t, const float *>>
   placesOf(const TokenIds &source, const std::vector<TokenPlace> &places,
            const float *rows) const;
 
-  const Model &model;
-  const Role task;
   const int64_t width, top;
   const std::optional<Aggregation> aggregation;
   const TextReader reader;
@@ -136,8 +121,8 @@ LabelJob::placesOf(const TokenIds &source,
   return found;
 }
 
-std::vector<Label> LabelJob::label(const Batch &batch, size_t text,
-                                   const float *rows) const {
+Answer LabelJob::read(const Batch &batch, size_t text,
+                      const float *rows) const {
   static const std::vector<TokenPlace> unknown;
   const TokenIds &source = batch.sources[text];
   const std::vector<TokenPlace> &places =
@@ -165,6 +150,20 @@ std::vector<Label> LabelJob::label(const Batch &batch, size_t text,
   return labels;
 }
 
+std::unique_ptr<TextJob> heddle::makeLabelJob(const Model &model, Role task,
+                                              const LabelOptions &options,
+                                              const LineSource &source) {
+  return std::make_unique<LabelJob>(model, task, options, source);
+}
+
+std::vector<Label> heddle::takeLabels(Answer &answer,
+                                      const LabelOptions &options) {
+  auto labels = takeList<Label>(answer);
+  return options.stride && options.aggregation
+             ? withoutOverlaps(std::move(labels))
+             : labels;
+}
+
 Status heddle::labelLines(const Workers &workers, const LineRunOptions &options,
                           Role task, const LabelOptions &label,
                           LineSource &source, const LabelWriter &writer) {
@@ -172,9 +171,7 @@ Status heddle::labelLines(const Workers &workers, const LineRunOptions &options,
   return runLines(
       workers, options, source, job, [&](std::vector<LineAnswer> answers) {
         for (LineAnswer &line : answers) {
-          auto labels = takeList<Label>(line.answer);
-          if (label.stride && label.aggregation)
-            labels = withoutOverlaps(std::move(labels));
+          std::vector<Label> labels = takeLabels(line.answer, label);
           Status status =
               writer.write(line.hasFailed ? nullptr : &labels, line.notice);
           if (!status.ok())

@@ -10,13 +10,14 @@
 #define HEDDLE_RUNTIME_LINES_LABELS_H
 
 #include "runtime/Result.h"
-#include "runtime/lines/LineRun.h"
 #include "runtime/lines/Lines.h"
+#include "runtime/lines/TextJob.h"
 #include "runtime/lines/TextReading.h"
 #include "runtime/lines/Workers.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,15 @@ struct LabelOptions : TextOptions {
 
 /// transformers' fill-mask pipeline gives as many.
 inline constexpr int64_t kMaskGuesses = 5;
+
+/// Labels of lines by a task that the model has: classify, tag or fill. Borrows
+/// all that it is made of.
+std::unique_ptr<TextJob> makeLabelJob(const Model &model, Role task,
+                                      const LabelOptions &options,
+                                      const LineSource &source);
+
+/// The labels of an answer of its, with windows that overlap put together.
+std::vector<Label> takeLabels(Answer &answer, const LabelOptions &options);
 
 /// Takes the labels of consecutive lines, in order, place by place and the best
 /// ones first, which may be none; null for a line that has failed. `notice` is

@@ -7,7 +7,6 @@
 
 #include "runtime/lines/QuestionAnswers.h"
 
-#include "runtime/session/TextTasks.h"
 #include "runtime/tokenizer/UnicodeTables.h"
 #include "runtime/tokenizer/Utf8.h"
 
@@ -45,28 +44,22 @@ private:
   const std::vector<double> first, last;
 };
 
-class AnswerJob : public LineJob {
+class AnswerJob : public TextJob {
 public:
   AnswerJob(const Model &model, const AnswerOptions &options,
             const LineSource &source)
-      : model(model), options(options), source(source),
+      : TextJob(model, Role::Answer), options(options), source(source),
         reader(model, *model.manifest().answer, options, source,
                {/*prompt=*/"", TextUse::Places::OfPair, stride()}) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override;
   bool takesPairs() const override { return true; }
-  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
-    return session.bytesFor(batch.sources, taskRequest(Role::Answer),
-                            batch.features);
-  }
-  Result<std::vector<Answer>> answer(Session &session,
-                                     const Batch &batch) override;
-  std::vector<TextAnswer> join(LineAnswer &line) const;
+  Answer read(const Batch &batch, size_t text,
+              const float *logits) const override;
 
 private:
   int64_t stride() const;
 
-  const Model &model;
   const AnswerOptions &options;
   const LineSource &source;
   const TextReader reader;
@@ -168,18 +161,17 @@ Result<Sentence> AnswerJob::encode(int64_t number, const Line &line) {
   return sentence;
 }
 
-Result<std::vector<Answer>> AnswerJob::answer(Session &session,
-                                              const Batch &batch) {
+Answer AnswerJob::read(const Batch &batch, size_t text,
+                       const float *logits) const {
+  Window window(batch.sources[text], batch.features.places[text], logits);
   // Words that candidates share make answers of several of them.
-  auto count = size_t(2 * options.top + 10);
-  std::vector<Answer> answers;
-  Status status = runTask(
-      model, Role::Answer, session, batch.sources, batch.features,
-      [&](size_t text, const float *logits) {
-        Window window(batch.sources[text], batch.features.places[text], logits);
-        answers.push_back(window.findBest(count, size_t(options.longest)));
-      });
-  return status.ok() ? Result(std::move(answers)) : status;
+  return window.findBest(size_t(2 * options.top + 10), size_t(options.longest));
+}
+
+std::unique_ptr<TextJob> heddle::makeAnswerJob(const Model &model,
+                                               const AnswerOptions &options,
+                                               const LineSource &source) {
+  return std::make_unique<AnswerJob>(model, options, source);
 }
 
 /// A text in small letters, as Python's lower() has it but for the sigma at the
@@ -191,8 +183,8 @@ static std::string lowerCase(std::string_view text) {
   return lower;
 }
 
-/// The answers of all windows of a line.
-std::vector<TextAnswer> AnswerJob::join(LineAnswer &line) const {
+std::vector<TextAnswer> heddle::takeAnswers(LineAnswer &line,
+                                            const AnswerOptions &options) {
   std::vector<TextAnswer> answers;
   // In small letters.
   std::unordered_map<std::string, size_t> known;
@@ -231,7 +223,7 @@ Status heddle::answerLines(const Workers &workers,
   return runLines(
       workers, options, source, job, [&](std::vector<LineAnswer> lines) {
         for (LineAnswer &line : lines) {
-          std::vector<TextAnswer> answers = job.join(line);
+          std::vector<TextAnswer> answers = takeAnswers(line, answer);
           Status status =
               writer.write(line.hasFailed ? nullptr : &answers, line.notice);
           if (!status.ok())

@@ -10,13 +10,14 @@
 #define HEDDLE_RUNTIME_LINES_QUESTIONANSWERS_H
 
 #include "runtime/Result.h"
-#include "runtime/lines/LineRun.h"
 #include "runtime/lines/Lines.h"
+#include "runtime/lines/TextJob.h"
 #include "runtime/lines/TextReading.h"
 #include "runtime/lines/Workers.h"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,16 @@ struct TextAnswer {
   double score;
   TextRange bytes, characters;
 };
+
+/// Candidates of lines that are pairs, as answers. Borrows all that it is made
+/// of.
+std::unique_ptr<TextJob> makeAnswerJob(const Model &model,
+                                       const AnswerOptions &options,
+                                       const LineSource &source);
+
+/// The answers that the candidates of all windows of a line make.
+std::vector<TextAnswer> takeAnswers(LineAnswer &line,
+                                    const AnswerOptions &options);
 
 /// Takes the answers to consecutive lines, in order, the best ones first, which
 /// may be none; null for a line that has failed. `notice` is what LineAnswer

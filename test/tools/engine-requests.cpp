@@ -193,8 +193,9 @@ static void finish(void *context, uint64_t number,
 static void submit(heddle_engine *engine, Request &request) {
   heddle_settings *settings = settingsOf(request);
   heddle_input input = inputOf(request);
-  heddle_request asked = {&input, settings, &request,
-                          request.isTold ? hear : nullptr, finish};
+  heddle_request asked = {
+      &input, settings, &request, request.isTold ? hear : nullptr,
+      finish, nullptr,  nullptr};
   if (heddle_engine_submit(engine, &asked, &request.number) != HEDDLE_OK) {
     request.failure = heddle_error();
     request.hasFinished = true;
