@@ -31,7 +31,7 @@ set_target_properties(heddle PROPERTIES
 
 install(TARGETS heddle EXPORT HeddleTargets COMPONENT runtime
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES heddle.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+install(FILES heddle.h heddle_engine.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT runtime)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Heddle)
 install(EXPORT HeddleTargets NAMESPACE Heddle:: FILE HeddleConfig.cmake
