@@ -1,4 +1,9 @@
 //===- EngineRequests.cpp - Requests of heddle.h to an engine -------------===//
+//
+// What is wrong with a request is told where it is submitted, on that thread,
+// which reads its text, too.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/EngineRequests.h"
 

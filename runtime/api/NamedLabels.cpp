@@ -1,4 +1,8 @@
 //===- NamedLabels.cpp - Labels as heddle.h has them ----------------------===//
+//
+// Names of labels are those of the manifest; texts of tokens are made here.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/api/NamedLabels.h"
 
