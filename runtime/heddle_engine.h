@@ -4,7 +4,7 @@
 |* settings and callbacks of its own, joins at any step and leaves when it ends;
 |* other requests change no bit of its answer. A prompt that begins as another
 |* one is computed from where the two differ; sources that join together are
-|* encoded together. Of an encoder, a step is a batch of the texts that wait. An
+|* encoded together. An encoder runs a batch of waiting texts at each step. An
 |* engine runs on the thread that calls heddle_engine_step or heddle_engine_run,
 |* one at a time; any thread, and any callback, submits and cancels.
 |*
@@ -38,8 +38,8 @@ typedef struct heddle_engine_limits {
   /* The most tokens of a request, its prompt included, or of a source and of
      its translation each: what a slot has room for, of which it takes the
      memory that is used. By default as many as the model has positions, or
-     4,096 for a translator of texts of any length. Of an encoder, the most
-     tokens of a text, or of a window of it. */
+     4,096 for a translator of texts of any length. An encoder limits
+     the tokens of a text, or of a window of it. */
   size_t tokens;
   /* Threads that share the work. By default 1. */
   size_t threads;
@@ -90,12 +90,12 @@ typedef struct heddle_request {
   /* As heddle_session_on_token, with the number of the request as `input`: what
      is not 0 cancels the request. May be NULL. */
   heddle_token_callback token;
-  /* One of these, the others NULL. Of a model that generates: */
+  /* Exactly one of these is not NULL. A model that generates texts calls: */
   heddle_finished_callback finished;
-  /* Of one that embeds: */
+  /* A model that embeds texts calls: */
   heddle_finished_vector_callback vector;
-  /* Of one that labels: what heddle_classify gives, or if the model does not
-     classify heddle_tag, heddle_find_answers or heddle_fill. */
+  /* A model that labels texts calls, with what heddle_classify gives, or if the
+     model does not classify heddle_tag, heddle_find_answers or heddle_fill. */
   heddle_finished_labels_callback labels;
 } heddle_request;
 

@@ -37,6 +37,7 @@ struct NamedLabels {
     return isSkipped ? nullptr : labels.empty() ? &kNone : labels.data();
   }
 };
+
 /// Labels by a task of a session's model; null if the input was skipped.
 NamedLabels nameLabels(const heddle_session &session, Role task,
                        const std::vector<Label> *labels);

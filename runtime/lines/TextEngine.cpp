@@ -192,6 +192,10 @@ Result<bool> TextEngine::step() {
             auto &[of, number] = windows[text];
             of->answers[number] = of->request.job->read(*batch, text, rows);
           });
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      counts.running = 0;
+    }
     if (!status.ok()) {
       endAll(status);
       return status;
@@ -199,7 +203,6 @@ Result<bool> TextEngine::step() {
     {
       std::lock_guard<std::mutex> lock(mutex);
       ++counts.steps;
-      counts.running = 0;
       for (const TokenIds &source : batch->sources)
         counts.stepRows += int64_t(source.size());
     }

@@ -53,9 +53,9 @@ public:
         planner(model, options) {}
 
   /// A request, which waits for those before it; returns its number, which
-  /// `numbered` has before anything is told of it. Fails,
-  /// without a call of `finished`, if it can never run: without a token, with
-  /// more than a slot has, or if a batch may not have the memory for it.
+  /// `numbered` has before anything is told of it. Fails, without a call of
+  /// `finished`, if it can never run: without a token, with more than a slot
+  /// has, or if a batch may not have the memory for it.
   Result<uint64_t>
   submit(TextRequest request,
          const std::function<void(uint64_t number)> &numbered = {});
