@@ -506,7 +506,8 @@ heddle_status heddle_embed(heddle_session *session, const heddle_input *inputs,
 heddle_status heddle_vector_width(const heddle_session *session, size_t *width);
 
 /* The word, in UTF-8 and not terminated, that number `component` of a sparse
-   vector weighs (SPLADE), as the tokenizer writes it; NULL if vectors are not
+   vector weighs (SPLADE), as the vocabulary spells it ("Ġas" of a byte-level
+   one), which is what SparseEncoder.decode gives; NULL if vectors are not
    sparse, or if there is no such word. Stays until the model is freed. */
 const char *heddle_vector_word(const heddle_model *model, size_t component,
                                size_t *size);

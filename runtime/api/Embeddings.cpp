@@ -63,7 +63,11 @@ const char *heddle_vector_word(const heddle_model *model, size_t component,
                 component < size_t(loaded.manifest().sourceVocabulary);
   if (!isWord)
     return nullptr;
-  std::string_view word = loaded.tokenizer()->nameOf(int32_t(component));
+  std::call_once(model->words.once, [&] {
+    for (int32_t id = 0; id < loaded.manifest().sourceVocabulary; ++id)
+      model->words.all.push_back(loaded.tokenizer()->spellingOf(id));
+  });
+  const std::string &word = model->words.all[component];
   *size = word.size();
   return word.empty() ? nullptr : word.data();
 }

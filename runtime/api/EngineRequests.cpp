@@ -157,7 +157,7 @@ void EncoderRequest::finish(Result<LineAnswer> found) const {
       std::vector<TextAnswer> answers = takeAnswers(*found, answer);
       return nameAnswers(&answers);
     }
-    std::vector<Label> all = takeLabels(found->answer, label);
+    std::vector<Label> all = takeLabels(*found, label);
     return nameLabels(session, task, &all);
   };
   NamedLabels named = name();

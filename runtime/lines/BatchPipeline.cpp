@@ -47,7 +47,7 @@ Sentences BatchPipeline::OpenWindow::gather() {
 /// Puts the answers of a line's windows behind each other.
 void BatchPipeline::OpenWindow::join() {
   for (FurtherWindow &window : further)
-    append(answers[window.line].answer, std::move(window.answer));
+    answers[window.line].addWindow(std::move(window.answer));
   for (LineAnswer &answer : answers)
     if (answer.hasFailed)
       answer.answer = {};

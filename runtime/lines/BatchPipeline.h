@@ -37,7 +37,14 @@ namespace heddle {
 struct LineAnswer {
   LineAnswer(Answer answer = {}) : answer(std::move(answer)) {}
 
+  /// Puts the answer to a further window behind those of the ones before it.
+  void addWindow(Answer more) {
+    append(answer, std::move(more));
+    ++windows;
+  }
+
   Answer answer;
+  int32_t windows = 1;
   /// A sentence that names the line: why it has failed, and so has no answer,
   /// or what was cut from it. Empty for others.
   std::string notice = {};

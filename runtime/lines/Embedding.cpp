@@ -63,12 +63,13 @@ static std::vector<float> finish(const float *vector, int64_t width,
   return result;
 }
 
-/// The prompt that stands in front of each text.
-static std::string promptFor(const EmbedTask &task,
-                             const EmbedOptions &options) {
+static TextUse useOf(const EmbedTask &task, const EmbedOptions &options) {
+  TextUse use;
   std::string name = options.prompt.value_or(task.prompt.value_or(""));
-  const Prompt *found = task.findPrompt(name);
-  return found ? found->text : "";
+  if (const Prompt *found = task.findPrompt(name))
+    use.prompt = found->text;
+  use.isForVector = true;
+  return use;
 }
 
 namespace {
@@ -79,7 +80,7 @@ public:
       : TextJob(model, Role::Embed), options(options),
         width(taskWidth(model, Role::Embed)),
         reader(model, *model.manifest().embed, options, source,
-               {promptFor(*model.manifest().embed, options)}) {}
+               useOf(*model.manifest().embed, options)) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     return reader.read(number, line);

@@ -156,12 +156,11 @@ std::unique_ptr<TextJob> heddle::makeLabelJob(const Model &model, Role task,
   return std::make_unique<LabelJob>(model, task, options, source);
 }
 
-std::vector<Label> heddle::takeLabels(Answer &answer,
+std::vector<Label> heddle::takeLabels(LineAnswer &line,
                                       const LabelOptions &options) {
-  auto labels = takeList<Label>(answer);
-  return options.stride && options.aggregation
-             ? withoutOverlaps(std::move(labels))
-             : labels;
+  auto labels = takeList<Label>(line.answer);
+  return line.windows > 1 && options.aggregation ? withoutOverlaps(labels)
+                                                 : labels;
 }
 
 Status heddle::labelLines(const Workers &workers, const LineRunOptions &options,
@@ -171,7 +170,7 @@ Status heddle::labelLines(const Workers &workers, const LineRunOptions &options,
   return runLines(
       workers, options, source, job, [&](std::vector<LineAnswer> answers) {
         for (LineAnswer &line : answers) {
-          std::vector<Label> labels = takeLabels(line.answer, label);
+          std::vector<Label> labels = takeLabels(line, label);
           Status status =
               writer.write(line.hasFailed ? nullptr : &labels, line.notice);
           if (!status.ok())

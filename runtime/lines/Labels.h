@@ -46,8 +46,9 @@ std::unique_ptr<TextJob> makeLabelJob(const Model &model, Role task,
                                       const LabelOptions &options,
                                       const LineSource &source);
 
-/// The labels of an answer of its, with windows that overlap put together.
-std::vector<Label> takeLabels(Answer &answer, const LabelOptions &options);
+/// The labels of an answer of its, with windows that overlap put together. The
+/// spans of one window may overlap, and stay.
+std::vector<Label> takeLabels(LineAnswer &line, const LabelOptions &options);
 
 /// Takes the labels of consecutive lines, in order, place by place and the best
 /// ones first, which may be none; null for a line that has failed. `notice` is

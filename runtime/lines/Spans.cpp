@@ -127,19 +127,21 @@ std::vector<Label> heddle::findSpans(const std::vector<ScoredToken> &tokens,
   return found;
 }
 
-std::vector<Label> heddle::withoutOverlaps(std::vector<Label> spans) {
+std::vector<Label> heddle::withoutOverlaps(const std::vector<Label> &spans) {
   auto length = [](const Label &span) {
     return span.place.characters.end - span.place.characters.begin;
   };
   auto beginOf = [](const Label &span) { return span.place.characters.begin; };
-  // Of those that begin at one place, one is kept whatever their order is.
-  std::sort(spans.begin(), spans.end(), [&](const Label &a, const Label &b) {
-    return std::pair(beginOf(a), a.token) < std::pair(beginOf(b), b.token);
-  });
+  // Of those that begin at one place, the first windows' first.
+  std::vector<std::pair<uint32_t, size_t>> order;
+  for (size_t i = 0; i < spans.size(); ++i)
+    order.push_back({beginOf(spans[i]), i});
+  std::sort(order.begin(), order.end());
   std::vector<Label> kept;
-  for (const Label &span : spans) {
-    bool overlaps = !kept.empty() && beginOf(span) >= beginOf(kept.back()) &&
-                    beginOf(span) < kept.back().place.characters.end;
+  for (auto [begin, index] : order) {
+    const Label &span = spans[index];
+    bool overlaps = !kept.empty() && begin >= beginOf(kept.back()) &&
+                    begin < kept.back().place.characters.end;
     if (!overlaps)
       kept.push_back(span);
     else if (std::pair(length(span), span.score) >

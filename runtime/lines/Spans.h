@@ -34,8 +34,9 @@ std::vector<Label> findSpans(const std::vector<ScoredToken> &tokens,
                              Aggregation aggregation);
 
 /// The spans of a text in windows that overlap, window by window: of spans that
-/// begin inside another one only the longest, or else the most certain.
-std::vector<Label> withoutOverlaps(std::vector<Label> spans);
+/// begin inside another one only the longest, or else the most certain. A span
+/// may be empty: the space of a piece is no part of its place.
+std::vector<Label> withoutOverlaps(const std::vector<Label> &spans);
 
 /// A label without what says where in a span it stands.
 std::string_view nameOfSpan(std::string_view label);

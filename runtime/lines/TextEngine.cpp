@@ -211,7 +211,7 @@ Result<bool> TextEngine::step() {
         continue;
       LineAnswer line(std::move(of->answers.front()));
       for (size_t i = 1; i < of->answers.size(); ++i)
-        append(line.answer, std::move(of->answers[i]));
+        line.addWindow(std::move(of->answers[i]));
       line.notice = of->request.sentence.notice;
       line.kept = of->request.sentence.kept;
       end(*of, std::move(line));

@@ -1,7 +1,6 @@
 //===- TextReading.cpp - Lines that a task reads once ---------------------===//
 //
-// A prompt stands in front of a text before anything else happens to it; the
-// tokenizer itself strips and lower-cases texts if the model's folder says so.
+// A prompt stands in front of a text before anything else happens to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +14,18 @@
 
 using namespace heddle;
 
-/// The tokens of a prompt: those of its text alone, of which no more than
+/// A text as the tokenizer reads it.
+std::string TextReader::prepare(std::string text) const {
+  return use.isForVector ? model.tokenizer()->prepareForVector(text) : text;
+}
+
+/// The tokens of the prompt: those of its text alone, of which no more than
 /// `most` are read, without the last one if its id is special, as
 /// sentence-transformers counts them.
-static int32_t countPromptTokens(const Model &model, const std::string &prompt,
-                                 std::optional<size_t> most) {
+int32_t TextReader::countPromptTokens() const {
   bool isCut = false;
-  auto tokens =
-      model.tokenizer()->encodeBeginning(prompt, most, /*tracks=*/false, isCut);
+  auto tokens = model.tokenizer()->encodeBeginning(prepare(use.prompt), most,
+                                                   /*tracks=*/false, isCut);
   if (!tokens.ok() || tokens->ids.empty())
     return 0;
   const std::vector<int32_t> &special = model.manifest().tokenizer.special;
@@ -51,7 +54,7 @@ TextReader::TextReader(const Model &model, const TextTask &task,
   if (!model.tokenizer())
     use.prompt.clear();
   if (!use.prompt.empty())
-    promptTokens = countPromptTokens(model, use.prompt, most);
+    promptTokens = countPromptTokens();
 }
 
 Result<Sentence> TextReader::read(int64_t number, const Line &line) const {
@@ -86,6 +89,8 @@ Status TextReader::check(const TokenIds &source) const {
   return Status::success();
 }
 
+static bool isContinuation(char byte) { return (byte & 0xC0) == 0x80; }
+
 /// Whether a token with a place continues a word: the pipelines of transformers
 /// see that by a piece that is longer than its text, or else by what stands
 /// around its beginning. Unknown pieces begin words.
@@ -96,7 +101,6 @@ static bool continuesWord(const Model &model, int32_t id,
     return false;
   if (tokenizer.marksWords) {
     std::string_view name = model.tokenizer()->nameOf(id);
-    auto isContinuation = [](char byte) { return (byte & 0xC0) == 0x80; };
     auto characters = int64_t(name.size()) -
                       std::count_if(name.begin(), name.end(), isContinuation);
     return characters != int64_t(place.characters.end - place.characters.begin);
@@ -106,28 +110,34 @@ static bool continuesWord(const Model &model, int32_t id,
          (begin == text.size() || text[begin] != ' ');
 }
 
+/// The bytes of all characters that a piece has bytes of.
+static TextRange wholeCharacters(TextRange bytes, std::string_view text) {
+  auto isInside = [&](uint32_t byte) {
+    return byte < text.size() && isContinuation(text[byte]);
+  };
+  while (bytes.begin > 0 && isInside(bytes.begin))
+    --bytes.begin;
+  while (isInside(bytes.end))
+    ++bytes.end;
+  return bytes;
+}
+
 /// Where tokens stand in a text, the first one or the second one.
 static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
                                         int8_t number, std::string_view text,
                                         const Model &model) {
-  // A byte's character is what stands in front of it. What is not UTF-8 has
-  // bytes that continue no character.
+  // The characters in front of each byte.
   std::vector<uint32_t> characters = {0};
   for (char byte : text)
-    characters.push_back(characters.back() + ((byte & 0xC0) != 0x80));
-  auto characterAt = [&](uint32_t byte, bool isEnd) {
-    bool isInside = byte < text.size() && (text[byte] & 0xC0) == 0x80;
-    return characters[byte] - (isInside && !isEnd && characters[byte] > 0);
-  };
+    characters.push_back(characters.back() + !isContinuation(byte));
   std::vector<TokenPlace> places;
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     TokenPlace &place = places.emplace_back();
     if (encoding.texts[i] != number)
       continue;
-    TextRange bytes = encoding.ranges[i];
+    TextRange bytes = wholeCharacters(encoding.ranges[i], text);
     place = {bytes,
-             {characterAt(bytes.begin, /*isEnd=*/false),
-              characterAt(bytes.end, /*isEnd=*/true)},
+             {characters[bytes.begin], characters[bytes.end]},
              /*isOfText=*/true};
     place.continuesWord = continuesWord(model, encoding.ids[i], place, text);
     place.word = encoding.words[i];
@@ -195,7 +205,7 @@ TextReader::readText(std::string_view text,
       !status.ok())
     return status;
   bool isCut = false;
-  std::string whole = use.prompt + std::string(text);
+  std::string whole = prepare(use.prompt + std::string(text));
   auto encoded = encode(whole, pair, isCut);
   if (!encoded.ok())
     return encoded.status();

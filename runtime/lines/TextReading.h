@@ -42,6 +42,8 @@ struct TextUse {
   enum class Places { None, OfText, OfPair } places = Places::None;
   /// See TextOptions. In a pair, only the second text is cut.
   std::optional<int64_t> stride = {};
+  /// Texts become vectors: Tokenizer::prepareForVector comes first.
+  bool isForVector = false;
 };
 
 /// How many tokens of a text a task reads at once: fewer than the model says if
@@ -61,6 +63,8 @@ public:
   Result<Sentence> read(int64_t number, const Line &line) const;
 
 private:
+  std::string prepare(std::string text) const;
+  int32_t countPromptTokens() const;
   Result<Sentence> read(const LineText &line,
                         const std::optional<std::string> &pair) const;
   Result<Sentence> readText(std::string_view text,

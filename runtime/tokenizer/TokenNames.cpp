@@ -7,6 +7,7 @@
 #include "runtime/tokenizer/TokenNames.h"
 #include "runtime/artifact/TableReader.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
+#include "runtime/tokenizer/Utf8.h"
 
 #include <algorithm>
 
@@ -64,4 +65,17 @@ bool TokenNames::has(int32_t id) const {
 std::string_view TokenNames::nameOf(int32_t id) const {
   std::string_view name = addedText(id);
   return name.empty() && pieces.has(id) ? pieces.text(id) : name;
+}
+
+std::string TokenNames::spellingOf(int32_t id) const {
+  static constexpr auto characters = format::byteCharacters();
+  std::string_view name = nameOf(id);
+  bool isOfBytes = areBytes && addedText(id).empty() && pieces.has(id) &&
+                   pieces.joining(id) != format::kJoinsAsIs;
+  if (!isOfBytes)
+    return std::string(name);
+  std::string spelled;
+  for (char byte : name)
+    appendUtf8(characters[static_cast<unsigned char>(byte)], spelled);
+  return spelled;
 }

@@ -44,6 +44,8 @@ struct TokenNames {
   std::map<int32_t, std::string_view> added;
   /// Sorted; they are left out of text.
   std::vector<int32_t> special;
+  /// Pieces are bytes, which the vocabulary spells as characters.
+  bool areBytes = false;
 
   bool isSpecial(int32_t id) const;
   /// Of an added token, empty for another id.
@@ -52,6 +54,8 @@ struct TokenNames {
   bool has(int32_t id) const;
   /// Of an added token or of a piece; empty if there is neither.
   std::string_view nameOf(int32_t id) const;
+  /// The same in UTF-8, as the vocabulary has it.
+  std::string spellingOf(int32_t id) const;
 };
 
 } // namespace heddle

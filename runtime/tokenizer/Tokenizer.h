@@ -55,6 +55,13 @@ public:
   encodeWindows(const TextPair &texts,
                 const std::optional<Truncation> &truncation, bool tracks) const;
 
+  /// What is read of a text that becomes a vector, its prompt included:
+  /// sentence-transformers strips texts, and may lower-case them, in front of
+  /// the tokenizer.
+  std::string prepareForVector(std::string_view text) const {
+    return stages.prepareForVector(text);
+  }
+
   /// What a model reads of the beginning of a text: at most `most` tokens,
   /// special ones included; `isCut` says whether others are left out. Ranges as
   /// above. Fails as above.
@@ -67,6 +74,12 @@ public:
 
   /// The piece of a source id: bytes, which may be no whole characters.
   std::string_view nameOf(int32_t id) const;
+
+  /// The same in UTF-8, as the vocabulary spells it: byte-level ones have a
+  /// character for each byte.
+  std::string spellingOf(int32_t id) const {
+    return stages.tokenNames().spellingOf(id);
+  }
 
   /// The text of target ids, without special tokens.
   std::string decode(const std::vector<int32_t> &ids) const;

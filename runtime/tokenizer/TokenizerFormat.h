@@ -23,6 +23,7 @@
 #ifndef HEDDLE_RUNTIME_TOKENIZER_TOKENIZERFORMAT_H
 #define HEDDLE_RUNTIME_TOKENIZER_TOKENIZERFORMAT_H
 
+#include <array>
 #include <cstdint>
 
 namespace heddle::format {
@@ -44,11 +45,25 @@ struct Stage {
 };
 static_assert(sizeof(Stage) == 24);
 inline constexpr uint64_t kStageAlignment = 8;
+/// The characters that spell bytes in byte-level vocabularies (GPT-2's): what
+/// prints in Latin-1 stands for itself, other bytes for characters from U+0100
+/// on. " as" is spelled "Ġas".
+constexpr std::array<uint16_t, 256> byteCharacters() {
+  std::array<uint16_t, 256> characters = {};
+  uint16_t next = 0x100;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    bool printable = (byte >= '!' && byte <= '~') ||
+                     (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+    characters[byte] = printable ? uint16_t(byte) : next++;
+  }
+  return characters;
+}
 /// U+0000 in the keys of double arrays; no UTF-8.
 inline constexpr char kZeroKey[] = "\xC0\x80";
-/// A stage may cut sources, cut targets, or join targets.
+/// A stage may cut sources, cut targets, or join targets; or rewrite a text
+/// that becomes a vector, in front of those that cut sources.
 inline constexpr uint32_t kUsedForSource = 1, kUsedForTarget = 2,
-                          kUsedToJoin = 4;
+                          kUsedToJoin = 4, kUsedForVector = 8;
 
 //===----------------------------------------------------------------------===//
 // Stages that rewrite a text or cut it into parts

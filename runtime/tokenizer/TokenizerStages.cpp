@@ -107,6 +107,8 @@ Status StageListReader::addText(uint32_t uses, stages::MadeText made) {
   behindTokens.push_back(stage);
   for (Cutter *cutter : cuttersOf(uses))
     cutter->stages.push_back(stage);
+  if (uses & format::kUsedForVector)
+    into.vectorStages.push_back(stage);
   return Status::success();
 }
 
@@ -158,6 +160,7 @@ Status StageListReader::add(const format::Stage &stage,
     return addNumbers(stage.uses, table);
   if (const auto *maker = find(kJoinerMakers, stage.kind)) {
     stages::MadeJoiner made = maker->make(table);
+    into.names->areBytes = stage.kind == format::kJoinBytes;
     if (made.ok())
       into.joiner = std::move(*made);
     return made.ok() ? Status::success() : made.status();
@@ -231,6 +234,16 @@ Result<TokenizerStages> TokenizerStages::parse(std::string_view section,
 void TokenizerStages::split(TextParts &parts, Side side) const {
   for (const TextStage *stage : cutterOf(side).stages)
     stage->apply(parts);
+}
+
+std::string TokenizerStages::prepareForVector(std::string_view text) const {
+  TextParts parts(text, /*isTracked=*/false);
+  for (const TextStage *stage : vectorStages)
+    stage->apply(parts);
+  std::string prepared;
+  for (const TextPart &part : parts.all())
+    prepared += part.text;
+  return prepared;
 }
 
 void TokenizerStages::cut(std::string_view text, Side side, bool tracks,

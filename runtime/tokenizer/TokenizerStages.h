@@ -36,6 +36,9 @@ public:
   void cut(std::string_view text, Side side, bool tracks,
            std::vector<Piece> &tokens) const;
 
+  /// A text that becomes a vector, as a source. Any bytes are text.
+  std::string prepareForVector(std::string_view text) const;
+
   /// What a model reads of a source.
   const TextTemplate &sourceTemplate() const { return textTemplate; }
   const TokenNames &tokenNames() const { return *names; }
@@ -61,6 +64,7 @@ private:
   std::unique_ptr<const TextJoiner> joiner;
   std::unique_ptr<TokenNames> names;
   Cutter source, target;
+  std::vector<const TextStage *> vectorStages;
   TextTemplate textTemplate;
 };
 

@@ -121,8 +121,9 @@ def write_model(folder, config, seed, *, auto=transformers.AutoModel, **more):
     model = auto.from_config(transformers.AutoConfig.from_pretrained(folder))
     state = draw(model, seed).state_dict()
     # Tied tensors are saved once.
-    state.pop("cls.predictions.decoder.weight", None)
-    state.pop("cls.predictions.decoder.bias", None)
+    for head in ("cls.predictions", "lm_head"):
+        state.pop(f"{head}.decoder.weight", None)
+        state.pop(f"{head}.decoder.bias", None)
     save_file(state | more, folder / "model.safetensors", {"format": "pt"})
     return state
 
@@ -438,6 +439,26 @@ def make_splade(folder):
     return TEXTS, {"weights": {}}
 
 
+def make_splade_bytes(folder):
+    """Words that are pieces of bytes."""
+    more = {
+        "architectures": ["RobertaForMaskedLM"],
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "max_position_embeddings": 50,
+        "model_type": "roberta",
+        "num_hidden_layers": 1,
+        "pad_token_id": 1,
+        "vocab_size": 701,
+    }
+    write_model(folder, BERT | more, seed=6, auto=transformers.AutoModelForMaskedLM)
+    link(folder, "tokenizer.json", to="../../byte-level")
+    write_json(folder / "tokenizer_config.json", {"model_max_length": 48})
+    config = {"pooling_strategy": "max", "activation_function": "relu"}
+    write_sparse(folder, "1_SpladePooling", config | {"word_embedding_dimension": 701})
+    return TEXTS[:5] + ["  狐 😀 "], {"weights": {}}
+
+
 def make_splade_twice(folder):
     """Two logarithms."""
     folder.mkdir()
@@ -518,6 +539,7 @@ def main():
         make_mpnet,
         make_mpnet_long,
         make_splade,
+        make_splade_bytes,
         make_splade_twice,
     ):
         folder = root / write.__name__.removeprefix("make_").replace("_", "-")

@@ -99,6 +99,12 @@ FAMILIES = {
         (78, 79, 80, 81),
     ),
 }
+# Pieces of bytes: white space at the ends of a text counts, and a character may be
+# several pieces.
+BYTES = "byte-level"
+BYTE_FAMILY = Family(
+    ROBERTA | SMALL | {"vocab_size": 701}, BYTES, "<mask>", (82, 117)
+)
 HEADS = {
     "classify": transformers.AutoModelForSequenceClassification,
     "tag": transformers.AutoModelForTokenClassification,
@@ -136,12 +142,21 @@ def texts_of(mask):
     ]
 
 
+# Behind texts, pairs, texts of spans and long ones of BYTES.
+BYTE_TEXTS = ["  the fox", "the fox \u3000"]
+BYTE_PAIRS = [[" the fox  ", "  is it lazy? "]]
+BYTE_SPAN_TEXTS = [" 狐 sat狐😀, 😀😀 the "]
+BYTE_LONG_TEXTS = ["狐 sat狐😀, 😀😀 the"]
+
+
 def write_folder(folder, config, vocabulary, head, seed):
     """A model, and itself in float64 with its tokenizer."""
     folder.mkdir(parents=True)
     for file in (folder.parent.parent / vocabulary).iterdir():
         if file.name in ("vocab.txt", "tokenizer.json", "tokenizer_config.json"):
             link(folder, file.name, to=f"../../{vocabulary}")
+    if not (folder / "tokenizer_config.json").exists():
+        write_json(folder / "tokenizer_config.json", {"model_max_length": 46})
     write_json(folder / "config.json", config)
     automatic = HEADS[head].from_config(
         transformers.AutoConfig.from_pretrained(folder)
@@ -274,25 +289,26 @@ def make_answers(folder, config, vocabulary, seed):
 
 def make(folder, config, vocabulary, mask, head, seed, function=softmax):
     model, tokenizer = write_folder(folder, config, vocabulary, head, seed)
-    texts = texts_of(mask)
+    is_of_bytes = vocabulary == BYTES
+    texts = texts_of(mask) + BYTE_TEXTS * is_of_bytes
     write_json(folder / "texts.json", texts)
     lines = [score(model, tokenizer, text, head, function) for text in texts]
     scores = {"task": head, "lines": lines}
     if head == "tag":
-        texts = texts[:2] + SPAN_TEXTS
+        texts = texts[:2] + SPAN_TEXTS + BYTE_SPAN_TEXTS * is_of_bytes
         write_json(folder / "span-texts.json", texts)
         joined = ["simple", "first", "average", "max"]
         scores["spans"] = spans_of(model, tokenizer, texts, ["none", *joined])
-        write_json(folder / "long-texts.json", LONG_TEXTS)
+        texts = LONG_TEXTS + BYTE_LONG_TEXTS * is_of_bytes
+        write_json(folder / "long-texts.json", texts)
         scores["stride"] = STRIDE
-        scores["windows"] = spans_of(
-            model, tokenizer, LONG_TEXTS, joined, stride=STRIDE
-        )
+        scores["windows"] = spans_of(model, tokenizer, texts, joined, stride=STRIDE)
     if head == "classify":
+        pairs = PAIRS + BYTE_PAIRS * is_of_bytes
         scores["pairs"] = [
-            score(model, tokenizer, pair, head, function) for pair in PAIRS
+            score(model, tokenizer, pair, head, function) for pair in pairs
         ]
-        write_json(folder / "pairs.json", PAIRS)
+        write_json(folder / "pairs.json", pairs)
     text = json.dumps(scores, ensure_ascii=False)
     (folder / "scores.json").write_text(text + "\n", encoding="utf-8")
 
@@ -312,6 +328,10 @@ def main():
             folder = root / f"{name}-{head}"
             make(folder, config | more, vocabulary, mask, head, seed)
         make_answers(root / f"{name}-answer", config, vocabulary, last)
+    config, vocabulary, mask, seeds = BYTE_FAMILY
+    for head, seed in zip(("classify", "tag"), seeds):
+        folder = root / f"bytes-{head}"
+        make(folder, config | labels_of(LABELS[head]), vocabulary, mask, head, seed)
     bert, vocabulary, mask, _ = FAMILIES["bert"]
     # Labels that do not exclude each other; a number; names that nobody gave.
     cases = [

@@ -50,6 +50,10 @@ void ConfigReader::warn(StringRef field, const Twine &why) {
   warnings.push_back((describe(field) + ", " + why).str());
 }
 
+void ConfigReader::warnOfRead(StringRef field) {
+  warn(field, "which is read, though transformers 4.57.6 does not");
+}
+
 Error ConfigReader::takeError() const {
   return failure.empty() ? Error::success() : makeError(failure);
 }

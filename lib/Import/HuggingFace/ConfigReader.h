@@ -83,6 +83,8 @@ public:
   /// continues "'FILE' has 'FIELD' with the value VALUE, " or "'FILE' has no
   /// 'FIELD', ".
   void warn(llvm::StringRef field, const llvm::Twine &why);
+  /// Warns that a field counts that transformers 4.57.6 ignores.
+  void warnOfRead(llvm::StringRef field);
   llvm::ArrayRef<std::string> getWarnings() const { return warnings; }
 
 private:

@@ -25,7 +25,7 @@ static const json::Object *readParameters(ConfigReader &config) {
   if (!parameters || config.readNonNull("rope_theta") ||
       config.readNonNull(kField))
     return nullptr;
-  config.warn(field, "which is read, though transformers 4.57.6 does not");
+  config.warnOfRead(field);
   return parameters;
 }
 

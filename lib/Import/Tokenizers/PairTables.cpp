@@ -27,47 +27,37 @@ struct SortedMerge {
   uint32_t left;
   format::PairMerge merge;
 };
+
+/// Bytes by the characters that stand for them, in UTF-8.
+struct SpelledBytes : StringMap<char> {
+  SpelledBytes() {
+    for (auto [byte, character] : enumerate(format::byteCharacters())) {
+      char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
+      ConvertCodePointToUTF8(character, end);
+      insert({StringRef(buffer, end - buffer), char(byte)});
+    }
+  }
+};
 } // namespace
-
-std::array<uint16_t, 256> byteCharacters() {
-  std::array<uint16_t, 256> characters;
-  uint16_t next = 0x100;
-  for (unsigned byte = 0; byte < characters.size(); ++byte) {
-    bool printable = (byte >= '!' && byte <= '~') ||
-                     (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
-    characters[byte] = printable ? uint16_t(byte) : next++;
-  }
-  return characters;
-}
-
-/// They as UTF-8.
-static std::vector<std::string> spellBytes() {
-  std::vector<std::string> spellings;
-  for (uint16_t character : byteCharacters()) {
-    char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
-    ConvertCodePointToUTF8(character, end);
-    spellings.emplace_back(buffer, end);
-  }
-  return spellings;
-}
 
 bool hasAllBytes(ArrayRef<std::string> pieces) {
   StringMap<bool> known;
   for (const std::string &piece : pieces)
     known[piece] = true;
-  return all_of(spellBytes(), [&](const std::string &spelling) {
-    return known.contains(spelling);
+  return all_of(SpelledBytes(), [&](const auto &spelled) {
+    return known.contains(spelled.first());
   });
 }
 
-/// The bytes that a piece spells; what is not spelled so is its own text.
-static std::string bytesOf(StringRef piece, const StringMap<char> &bytes) {
+/// The bytes that a piece spells, if it does.
+static std::optional<std::string> bytesOf(StringRef piece,
+                                          const SpelledBytes &bytes) {
   std::string text;
   for (StringRef rest = piece; !rest.empty();) {
     auto byte =
         bytes.find(rest.take_front(getNumBytesForUTF8(UTF8(rest.front()))));
     if (byte == bytes.end())
-      return piece.str();
+      return std::nullopt;
     text += byte->second;
     rest = rest.drop_front(byte->first().size());
   }
@@ -75,14 +65,15 @@ static std::string bytesOf(StringRef piece, const StringMap<char> &bytes) {
 }
 
 std::string buildByteTexts(const std::vector<std::string> &pieces) {
-  StringMap<char> bytes;
-  for (auto [byte, spelling] : enumerate(spellBytes()))
-    bytes[spelling] = char(byte);
+  SpelledBytes bytes;
   std::vector<std::string> texts;
-  for (const std::string &piece : pieces)
-    texts.push_back(bytesOf(piece, bytes));
+  SmallVector<uint16_t> joinings;
+  for (const std::string &piece : pieces) {
+    std::optional<std::string> text = bytesOf(piece, bytes);
+    joinings.push_back(text ? format::kJoinsAsText : format::kJoinsAsIs);
+    texts.push_back(text.value_or(piece));
+  }
   SmallVector<StringRef> views(texts.begin(), texts.end());
-  SmallVector<uint16_t> joinings(texts.size(), format::kJoinsAsText);
   return buildTexts(views, joinings);
 }
 
@@ -218,16 +209,15 @@ Expected<std::string> buildBytePairs(const PairVocabulary &vocabulary,
   header.pieceCount = uint32_t(vocabulary.pieces.size());
   header.mergeCount = merges->count;
   header.unknown = int32_t(vocabulary.unknown.value_or(-1));
-  StringMap<char> bytes;
-  for (auto [byte, spelling] : enumerate(spellBytes())) {
+  SpelledBytes bytes;
+  for (const auto &[spelling, byte] : bytes) {
     auto id = ids.find(spelling);
-    header.byteIds[byte] = id == ids.end() ? -1 : int32_t(id->second);
-    bytes[spelling] = char(byte);
+    header.byteIds[uint8_t(byte)] = id == ids.end() ? -1 : int32_t(id->second);
   }
   std::string rest = merges->bytes;
   std::vector<std::string> words;
   for (const std::string &piece : vocabulary.pieces)
-    words.push_back(bytesOf(piece, bytes));
+    words.push_back(bytesOf(piece, bytes).value_or(piece));
   // Most words of a text are pieces that merges lead to: then it need not
   // merge.
   Keys keys;

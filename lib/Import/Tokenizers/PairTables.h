@@ -31,9 +31,6 @@ struct PairVocabulary {
   bool fallsBackToBytes = false, fusesUnknown = false;
 };
 
-/// The characters that stand for the bytes.
-std::array<uint16_t, 256> byteCharacters();
-
 /// Whether each byte is a piece.
 bool hasAllBytes(llvm::ArrayRef<std::string> pieces);
 

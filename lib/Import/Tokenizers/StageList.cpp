@@ -57,10 +57,8 @@ StageList StageList::of(StringRef section) {
 
 std::string insertStages(StringRef section, const StageList &front) {
   StageList list = StageList::of(section);
-  auto place = list.entries.begin();
-  while (place != list.entries.end() && place->kind == format::kRepairText)
-    ++place;
-  list.entries.insert(place, front.entries.begin(), front.entries.end());
+  list.entries.insert(list.entries.begin(), front.entries.begin(),
+                      front.entries.end());
   return list.build();
 }
 

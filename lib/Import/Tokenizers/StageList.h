@@ -45,8 +45,7 @@ private:
   std::vector<Entry> entries;
 };
 
-/// A section `tokenizer` with more stages, in front of all but the repair of
-/// texts.
+/// A section `tokenizer` with more stages in front.
 std::string insertStages(llvm::StringRef section, const StageList &front);
 
 /// The table of texts by their ids, and what they are in joined text.

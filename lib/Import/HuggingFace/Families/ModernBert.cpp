@@ -21,8 +21,9 @@ namespace {
 struct Form {
   /// Of layers that attend to all tokens, and of the others.
   double globalBase, localBase;
-  /// One of so many attends to all tokens; how far the others see.
-  int64_t period, reach;
+  /// By layer: whether it attends to all tokens; how far the others see.
+  SmallVector<bool> areGlobal;
+  int64_t reach;
   bool hasAttentionBias, hasFfnBias, hasNormBias;
   /// Of heads.
   bool hasHeadBias, hasDecoderBias;
@@ -59,14 +60,63 @@ private:
 };
 } // namespace
 
-static Form readForm(ConfigReader &config) {
+/// One of so many layers attends to all tokens; or `layer_types`, which
+/// transformers 5 writes beside the default of this number.
+static void readLayerTypes(ConfigReader &config, int64_t depth, Form &form) {
+  int64_t period = config.size("global_attn_every_n_layers", 3, 1, kMaxDepth);
+  for (int64_t layer = 0; layer < depth; ++layer)
+    form.areGlobal.push_back(layer % period == 0);
+  constexpr llvm::StringLiteral field = "layer_types";
+  const llvm::json::Value *value = config.readNonNull(field);
+  if (!value)
+    return;
+  SmallVector<bool> areGlobal;
+  if (const llvm::json::Array *types = value->getAsArray())
+    for (const llvm::json::Value &each : *types)
+      if (auto type = each.getAsString();
+          type == "full_attention" || type == "sliding_attention")
+        areGlobal.push_back(type == "full_attention");
+  if (int64_t(areGlobal.size()) != depth)
+    return config.fail(field, "null, one of \"full_attention\" and "
+                              "\"sliding_attention\" for each layer");
+  if (areGlobal != form.areGlobal)
+    config.warnOfRead(field);
+  form.areGlobal = areGlobal;
+}
+
+/// The base of `rope_parameters`, by the type of layers, which transformers 5
+/// writes in place of a field of its own. Whether it is another.
+static bool readBase(ConfigReader &config, llvm::StringRef own,
+                     llvm::StringRef type, double &base) {
+  const llvm::json::Value *value = config.readNonNull("rope_parameters");
+  const llvm::json::Object *all = value ? value->getAsObject() : nullptr;
+  const llvm::json::Object *ours = all ? all->getObject(type) : nullptr;
+  if (!ours || config.read(own))
+    return false;
+  double usual = base;
+  base = ours->getNumber("rope_theta").value_or(usual);
+  auto kind = ours->getString("rope_type");
+  if (kind.value_or("default") != "default" || !(base > 1 && base <= 1e12))
+    config.fail("rope_parameters", "a 'rope_theta' above 1 and the 'rope_type' "
+                                   "default for '" +
+                                       type + "'");
+  return base != usual;
+}
+
+static Form readForm(ConfigReader &config, int64_t depth) {
   Form form;
+  readLayerTypes(config, depth, form);
   form.globalBase = config.number("global_rope_theta", 160000, 1.0001, 1e12);
   form.localBase = config.number("local_rope_theta", 10000, 1.0001, 1e12);
   if (const llvm::json::Value *base = config.read("local_rope_theta");
       base && base->getAsNull())
     form.localBase = form.globalBase;
-  form.period = config.size("global_attn_every_n_layers", 3, 1, kMaxDepth);
+  bool isGlobalOther = readBase(config, "global_rope_theta", "full_attention",
+                                form.globalBase),
+       isLocalOther = readBase(config, "local_rope_theta", "sliding_attention",
+                               form.localBase);
+  if (isGlobalOther || isLocalOther)
+    config.warnOfRead("rope_parameters");
   form.reach = config.size("local_attention", 128, 1, kMaxWidth) / 2;
   form.hasAttentionBias = config.truth("attention_bias", false);
   form.hasFfnBias = config.truth("mlp_bias", false);
@@ -122,7 +172,7 @@ Value Layers::add(Value x, int64_t number) {
   Value y = number == 0 ? x : norm(x, name + "attn_norm");
   x = layers.add(x, blocks.attention(y, /*memory=*/Value(),
                                      attention(import.nameOf(name + "attn"),
-                                               number % form.period == 0)));
+                                               form.areGlobal[number])));
   y = norm(x, name + "mlp_norm");
   return layers.add(x, blocks.ffn(y, ffn(import.nameOf(name + "mlp"))));
 }
@@ -160,7 +210,7 @@ importModernBert(HuggingFaceFolder &folder) {
   fields.epsilon = "norm_eps";
   fields.usualEpsilon = 1e-5;
   fields.readsPositionKind = false;
-  Form form = readForm(folder.config);
+  Form form;
   modern.heads = [&](const EncoderImport &import) {
     return headsOf(import, form);
   };
@@ -169,6 +219,7 @@ importModernBert(HuggingFaceFolder &folder) {
     return encoder.takeError();
   EncoderImport &import = **encoder;
   const EncoderConfig &config = import.getConfig();
+  form = readForm(folder.config, config.depth);
   if (config.width / config.heads % 2 != 0) {
     folder.config.fail("num_attention_heads", "heads of an even width");
     return folder.config.takeError();

@@ -123,7 +123,7 @@ static Error addPlainMap(Component component, CharacterMap (*make)(),
 
 void addByteNames(StageList &stages) {
   std::string characters;
-  appendValues(characters, ArrayRef(byteCharacters()));
+  appendValues(characters, ArrayRef(format::byteCharacters()));
   stages.add(format::kNameBytes, kBoth, characters);
 }
 
