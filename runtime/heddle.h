@@ -302,9 +302,9 @@ enum {
   HEDDLE_CROP = 32
 };
 
-/* The ids of a text, none for a source without a token. heddle_embed and what
-   labels texts read these otherwise: with prompts, an empty text, too, and of a
-   long one its beginning. Fails if the model cannot take them. Errors call the
+/* The ids of a text, none for a text without a token that is to be translated.
+   heddle_embed and what labels texts read these otherwise: with prompts, and of
+   a long one its beginning. Fails if the model cannot take them. Errors call the
    text `name`; with NULL, "the text". Any number of threads may ask a session
    that nobody configures. */
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,

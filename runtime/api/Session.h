@@ -49,9 +49,12 @@ struct heddle_session {
   heddle::TextOptions textOptions() const {
     return {values.maxSource, values.refusesLong, values.ids, values.stride};
   }
-  /// The setting, or else what the model says.
+  /// The setting, or else what the model says; encoders read the beginning of
+  /// a text.
   heddle::OnError onError() const {
-    bool crops = model->manifest().generation.cropsSources;
+    const heddle::Manifest &manifest = model->manifest();
+    bool crops = manifest.generates ? manifest.generation.cropsSources
+                                    : !values.refusesLong;
     return values.onError.value_or(crops ? heddle::OnError::Crop
                                          : heddle::OnError::Stop);
   }

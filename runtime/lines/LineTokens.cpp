@@ -61,9 +61,12 @@ Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
     return status;
   Result<TokenIds> source =
       model.tokenizer()->encode(line.text, languages.source);
-  if (!source.ok() || !source->empty() || !model.manifest().promptsTarget)
+  bool readsEmpty =
+      model.manifest().promptsTarget || !model.manifest().generates;
+  if (!source.ok() || !source->empty() || !readsEmpty)
     return source;
-  // An empty prompt is what its tokenizer puts around a text, if anything.
+  // An empty prompt, or text of an encoder, is what its tokenizer puts around a
+  // text, if anything.
   bool isCut = false;
   Result<TextEncoding> around = model.tokenizer()->encodeBeginning(
       line.text, /*most=*/{}, /*tracks=*/false, isCut);

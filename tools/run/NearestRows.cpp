@@ -60,7 +60,7 @@ HEDDLE_FAST static size_t countDifferent(const uint8_t *a, const uint8_t *b,
 //===----------------------------------------------------------------------===//
 
 void NearestRows::addQuery(const float *vector) {
-  Query &query = queries.emplace_back();
+  Query &query = queries.emplace_back(Query{{}, 0, {}, BestLines(top)});
   if (type == HEDDLE_VECTOR_BITS) {
     query.bits.resize(heddle_vector_bytes(type, width));
     heddle_store_vectors(type, vector, 1, width, query.bits.data());
@@ -68,23 +68,6 @@ void NearestRows::addQuery(const float *vector) {
   }
   query.values.assign(vector, vector + width);
   query.length = std::sqrt(dot(vector, vector, width));
-}
-
-static bool isBetter(const NearRow &a, const NearRow &b) {
-  return a.score != b.score ? a.score > b.score : a.number < b.number;
-}
-
-/// Keeps the row if it is one of the best. Rows come in their order.
-void NearestRows::offer(Query &query, float score, const std::string &text) {
-  std::vector<NearRow> &best = query.best;
-  if (best.size() == top) {
-    if (score <= best.front().score)
-      return;
-    std::pop_heap(best.begin(), best.end(), isBetter);
-    best.pop_back();
-  }
-  best.push_back({rows, score, text});
-  std::push_heap(best.begin(), best.end(), isBetter);
 }
 
 template <typename Element>
@@ -95,14 +78,14 @@ void NearestRows::addVector(const Element *row, const std::string &text) {
            lengths = length * query.length;
     auto score = float(product / lengths);
     if (!std::isnan(score))
-      offer(query, score, text);
+      query.best.add(rows, score, text);
   }
 }
 
 void NearestRows::addBits(const uint8_t *row, const std::string &text) {
   for (Query &query : queries) {
     size_t equal = width - countDifferent(row, query.bits.data(), width);
-    offer(query, float(double(equal) / double(width)), text);
+    query.best.add(rows, float(double(equal) / double(width)), text);
   }
 }
 
@@ -124,8 +107,6 @@ void NearestRows::addRow(const void *row, const std::string &text) {
   ++rows;
 }
 
-std::vector<NearRow> NearestRows::takeBest(size_t query) {
-  std::vector<NearRow> best = std::move(queries[query].best);
-  std::sort_heap(best.begin(), best.end(), isBetter);
-  return best;
+std::vector<ScoredLine> NearestRows::takeBest(size_t query) {
+  return queries[query].best.take();
 }

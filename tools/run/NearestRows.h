@@ -9,6 +9,7 @@
 #define HEDDLE_TOOLS_RUN_NEARESTROWS_H
 
 #include "runtime/heddle.h"
+#include "tools/run/BestLines.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +17,6 @@
 #include <vector>
 
 namespace heddle {
-
-/// A row with its number, from 0, and its text, if it came with one.
-struct NearRow {
-  int64_t number;
-  float score;
-  std::string text;
-};
 
 class NearestRows {
 public:
@@ -41,7 +35,7 @@ public:
   void skipRow() { ++rows; }
 
   /// The best rows for a query, the best first; equal ones as they came.
-  std::vector<NearRow> takeBest(size_t query);
+  std::vector<ScoredLine> takeBest(size_t query);
 
 private:
   struct Query {
@@ -49,14 +43,12 @@ private:
     std::vector<double> values;
     double length;
     std::vector<uint8_t> bits;
-    /// A heap, the worst one first.
-    std::vector<NearRow> best;
+    BestLines best;
   };
 
   template <typename Element>
   void addVector(const Element *row, const std::string &text);
   void addBits(const uint8_t *row, const std::string &text);
-  void offer(Query &query, float score, const std::string &text);
 
   const heddle_vector_type type;
   const size_t width, top;

@@ -9,14 +9,13 @@
 #include "tools/run/RunNearest.h"
 
 #include "tools/run/AnswerLines.h"
+#include "tools/run/BestLines.h"
 #include "tools/run/InputLines.h"
 #include "tools/run/NearestRows.h"
 #include "tools/run/NpyRows.h"
 #include "tools/run/StreamPrinter.h"
 
-#include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -122,7 +121,7 @@ Status Search::embedQueries(const Take &take,
 void Search::print(NearestRows &nearest, const std::vector<int64_t> &queries,
                    bool hasTexts) {
   for (size_t i = 0; i < queries.size(); ++i)
-    for (NearRow &row : nearest.takeBest(i))
+    for (ScoredLine &row : nearest.takeBest(i))
       output.print(formatRankedLine(
           {row.number, row.score,
            hasTexts ? std::optional(std::move(row.text)) : std::nullopt,
@@ -179,21 +178,12 @@ Status Search::inLines(InputLines &lines) {
   if (!status.ok())
     return status;
   // Lines are read by another thread than the one that takes their vectors.
-  std::mutex mutex;
-  std::deque<std::string> texts;
-  lines.onLine([&](const std::string &line) {
-    std::lock_guard lock(mutex);
-    texts.push_back(line);
-  });
+  LinesUnderWay underWay;
+  lines.onLine([&](const std::string &line) { underWay.add(line); });
   status = embed(
       lines,
       [&](const float *values) {
-        std::string text;
-        {
-          std::lock_guard lock(mutex);
-          text = std::move(texts.front());
-          texts.pop_front();
-        }
+        std::string text = underWay.take();
         if (values)
           nearest.addRow(values, text);
         else

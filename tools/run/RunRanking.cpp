@@ -1,95 +1,61 @@
 //===- RunRanking.cpp - What heddle-run does to rank lines ----------------===//
 //
-// All lines are read before the first is scored: the best one may be the last.
+// Lines are scored as they come. Nothing is printed before the last one: it may
+// be the best.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/run/RunRanking.h"
 
 #include "tools/run/AnswerLines.h"
+#include "tools/run/BestLines.h"
 #include "tools/run/InputLines.h"
 #include "tools/run/StreamPrinter.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <utility>
 
 using namespace heddle;
 
 namespace {
-/// The lines of an input as pairs with a query, and what they score.
+/// Takes the scores of lines, each of which is a pair with the query.
 class Ranking {
 public:
   Ranking(InputLines &input, StreamPrinter &printer, const RunOptions &options)
-      : input(input), printer(printer), options(options) {}
+      : printer(printer), options(options),
+        best(options.top.value_or(SIZE_MAX)) {
+    input.pairWith(*options.rank);
+    input.onLine([this](const std::string &text) { underWay.add(text); });
+  }
 
-  Status read();
-  /// Borrow this object.
-  heddle_source source();
+  /// Borrows this object.
   heddle_label_sink sink();
-  void print(OutputWriter &output) const;
+  void print(OutputWriter &output);
 
 private:
-  heddle_next next(heddle_input &pair);
   int take(const heddle_label *labels, size_t count);
 
-  InputLines &input;
   StreamPrinter &printer;
   const RunOptions &options;
-  std::vector<std::string> texts;
-  size_t given = 0;
-  /// Of each line, in their order; none of those that were skipped.
-  std::vector<std::optional<float>> scores;
+  LinesUnderWay underWay;
+  BestLines best;
+  int64_t taken = 0;
 };
 } // namespace
 
-Status Ranking::read() {
-  for (;;) {
-    Result<std::optional<std::string>> line = input.next();
-    if (!line.ok())
-      return line.status();
-    if (!*line)
-      return Status::success();
-    texts.push_back(std::move(**line));
-  }
-}
-
-heddle_next Ranking::next(heddle_input &pair) {
-  if (given == texts.size())
-    return HEDDLE_NEXT_END;
-  pair = {};
-  pair.text = options.rank->data();
-  pair.text_size = options.rank->size();
-  pair.pair = texts[given].data();
-  pair.pair_size = texts[given].size();
-  ++given;
-  return HEDDLE_NEXT_INPUT;
-}
-
-heddle_source Ranking::source() {
-  heddle_source source = {};
-  source.context = this;
-  source.count = texts.size();
-  source.next = [](void *context, int, heddle_input *pair) {
-    return static_cast<Ranking *>(context)->next(*pair);
-  };
-  source.name = [](void *context, int64_t number, int, char *text,
-                   size_t size) {
-    std::string name = static_cast<Ranking *>(context)->input.nameOf(number);
-    snprintf(text, size, "%s", name.c_str());
-  };
-  return source;
-}
-
 int Ranking::take(const heddle_label *labels, size_t count) {
+  std::string text = underWay.take();
   printer.begin(labels != nullptr);
   printer.end();
-  scores.push_back(labels ? std::optional(labels->score) : std::nullopt);
-  if (!labels || count == 1)
+  int64_t number = taken++;
+  if (!labels)
     return 0;
-  printer.fail(Status::error("--rank takes a model with one label, but '",
-                             options.file, "' has ", count));
-  return 1;
+  if (count != 1) {
+    printer.fail(Status::error("--rank takes a model with one label, but '",
+                               options.file, "' has ", count));
+    return 1;
+  }
+  best.add(number, labels->score, text);
+  return 0;
 }
 
 heddle_label_sink Ranking::sink() {
@@ -105,21 +71,10 @@ heddle_label_sink Ranking::sink() {
           }};
 }
 
-void Ranking::print(OutputWriter &output) const {
-  std::vector<size_t> order;
-  for (size_t line = 0; line < scores.size(); ++line)
-    if (scores[line])
-      order.push_back(line);
-  // Lines of one score stay in their order.
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::pair(-*scores[a], a) < std::pair(-*scores[b], b);
-  });
-  size_t most = std::min(order.size(), options.top.value_or(order.size()));
-  for (size_t place = 0; place < most; ++place) {
-    size_t line = order[place];
-    output.print(formatRankedLine({int64_t(line), *scores[line], texts[line]},
-                                  options.plain));
-  }
+void Ranking::print(OutputWriter &output) {
+  for (ScoredLine &line : best.take())
+    output.print(formatRankedLine(
+        {line.number, line.score, std::move(line.text)}, options.plain));
 }
 
 Status heddle::printRanking(Run &run, const RunOptions &options,
@@ -132,9 +87,7 @@ Status heddle::printRanking(Run &run, const RunOptions &options,
     Progress progress = Progress::ofLines(options.texts.empty());
     StreamPrinter printer(run, output, progress);
     Ranking ranking(*input, printer, options);
-    if (Status read = ranking.read(); !read.ok())
-      return read;
-    heddle_source source = ranking.source();
+    heddle_source source = input->source();
     heddle_label_sink sink = ranking.sink();
     status =
         statusOf(heddle_classify_stream(run.session.get(), &source, &sink));
