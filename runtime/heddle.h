@@ -304,9 +304,9 @@ enum {
 
 /* The ids of a text, none for a text without a token that is to be translated.
    heddle_embed and what labels texts read these otherwise: with prompts, and of
-   a long one its beginning. Fails if the model cannot take them. Errors call the
-   text `name`; with NULL, "the text". Any number of threads may ask a session
-   that nobody configures. */
+   a long one its beginning. Fails if the model cannot take them. Errors call
+   the text `name`; with NULL, "the text". Any number of threads may ask a
+   session that nobody configures. */
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,
                             const char *text, size_t size, const char *name,
                             int32_t **ids, size_t *count);

@@ -28,7 +28,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/kernels/EntryRunner.h"
-#include "tools/run/NpyWriter.h"
+#include "tools/run/vectors/NpyWriter.h"
 
 #include <algorithm>
 #include <cstdio>

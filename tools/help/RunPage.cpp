@@ -54,6 +54,9 @@ static std::vector<Flag> getOwnFlags() {
       {"--pairs", "", kLabelGroup,
        "read pairs of texts with a tab between them, as a classifier of "
        "pairs takes them; questions and texts always stand so"},
+      {"--second", "FILE", kLabelGroup,
+       "read the second texts of pairs from FILE, one a line, the first ones "
+       "as usual"},
       {"--question", "TEXT", kLabelGroup,
        "print the answer to TEXT that stands in each line"},
       {"--rank", "TEXT", kLabelGroup,

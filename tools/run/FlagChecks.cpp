@@ -139,6 +139,7 @@ Status FlagChecks::checkPairs() const {
   };
   const PairFlag flags[] = {
       {"--pairs", options.pairs, true, true},
+      {"--second", !options.second.empty(), true, true},
       {"--rank", options.rank.has_value(), true, false},
       {"--question", options.question.has_value(), false, true}};
   const PairFlag *first = nullptr;
@@ -186,6 +187,7 @@ Status FlagChecks::checkNearest() const {
                                  "but --nearest compares them");
   for (auto [flag, isThere] :
        {std::pair("--pairs", options.pairs),
+        std::pair("--second", !options.second.empty()),
         std::pair("--rank", options.rank.has_value()),
         std::pair("--question", options.question.has_value())})
     if (isThere)

@@ -124,7 +124,10 @@ heddle_next InputLines::readInput(bool mayWait, heddle_input &input) {
     return HEDDLE_NEXT_END;
   text = std::move(**line);
   input = {};
-  if (targets) {
+  if (targets && areTargetsPairs) {
+    input.pair = target.data();
+    input.pair_size = target.size();
+  } else if (targets) {
     input.target = target.data();
     input.target_size = target.size();
   }

@@ -43,6 +43,8 @@ public:
 
   /// Lines are pairs of texts with a tab between them.
   void readPairs() { hasPairs = true; }
+  /// The lines of the file of targets are the second texts of pairs.
+  void pairWithTargets() { areTargetsPairs = true; }
   /// Each line is the second text of a pair with this one.
   void pairWith(std::string text) { first = std::move(text); }
 
@@ -68,7 +70,7 @@ private:
   std::optional<LineReader> targets;
   /// 0 if nobody knows.
   size_t count;
-  bool hasPairs = false;
+  bool hasPairs = false, areTargetsPairs = false;
   std::optional<std::string> first;
   std::function<void(const std::string &line)> listens;
   /// What was read last.

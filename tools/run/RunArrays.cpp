@@ -11,8 +11,8 @@
 #include "tools/SignalCleanup.h"
 #include "tools/run/InputLines.h"
 #include "tools/run/LineNotices.h"
-#include "tools/run/NpyWriter.h"
 #include "tools/run/RunSetup.h"
+#include "tools/run/vectors/NpyWriter.h"
 
 #include <algorithm>
 #include <utility>

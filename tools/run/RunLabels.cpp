@@ -191,10 +191,12 @@ Status heddle::printLabels(Run &run, const std::string &task,
                 : task == "tag"    ? heddle_tag_stream
                 : task == "answer" ? heddle_find_answers_stream
                                    : heddle_fill_stream;
-  Result<InputLines> input = InputLines::open(options.texts);
+  Result<InputLines> input = InputLines::open(options.texts, options.second);
   if (!input.ok())
     return input.status();
-  if (options.question)
+  if (!options.second.empty())
+    input->pairWithTargets();
+  else if (options.question)
     input->pairWith(*options.question);
   else if (options.pairs || task == "answer")
     input->readPairs();

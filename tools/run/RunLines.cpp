@@ -124,7 +124,7 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
     return options.task;
   if (options.question)
     return "answer";
-  if (options.pairs || options.rank)
+  if (options.pairs || !options.second.empty() || options.rank)
     return heddle_model_has_task(run.model.get(), "classify") || options.rank ||
                    !heddle_model_has_task(run.model.get(), "answer")
                ? "classify"

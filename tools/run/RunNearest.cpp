@@ -11,9 +11,9 @@
 #include "tools/run/AnswerLines.h"
 #include "tools/run/BestLines.h"
 #include "tools/run/InputLines.h"
-#include "tools/run/NearestRows.h"
-#include "tools/run/NpyRows.h"
 #include "tools/run/StreamPrinter.h"
+#include "tools/run/vectors/NearestRows.h"
+#include "tools/run/vectors/NpyRows.h"
 
 #include <functional>
 #include <optional>

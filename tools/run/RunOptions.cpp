@@ -13,7 +13,7 @@
 #include "tools/help/RunPage.h"
 #include "tools/run/CarriedModel.h"
 #include "tools/run/FlagChecks.h"
-#include "tools/run/VectorFormats.h"
+#include "tools/run/vectors/VectorFormats.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -55,7 +55,7 @@ static std::string *findFile(RunOptions &options, const std::string &flag) {
       {"--hidden", &options.hidden},   {"--logits", &options.logits},
       {"--nearest", &options.nearest}, {"--output", &options.output},
       {"--prefix", &options.prefix},   {"--score", &options.score},
-      {"--teacher", &options.teacher}};
+      {"--second", &options.second},   {"--teacher", &options.teacher}};
   for (auto [name, file] : files)
     if (name == flag)
       return file;

@@ -80,9 +80,11 @@ struct RunOptions {
   bool plain = false;
   /// Places of labels are printed in bytes, not in characters.
   bool byteOffsets = false;
-  /// Lines are pairs of texts; or the text that each is ranked by, or the
-  /// question that is asked of each.
+  /// Lines are pairs of texts; or the file of their second texts, empty if
+  /// there is none; or the text that each is ranked by, or the question that is
+  /// asked of each.
   bool pairs = false;
+  std::string second;
   std::optional<std::string> rank, question;
   /// One of kTaskNames; empty if the model decides.
   std::string task;

@@ -60,7 +60,7 @@ static Status checkOutputs(const RunOptions &options) {
                            "': standard input is read from it");
     for (const std::string &input :
          {options.file, options.teacher, options.score, options.prefix,
-          options.allowed, options.badWords, options.nearest})
+          options.allowed, options.badWords, options.nearest, options.second})
       if (!input.empty() && stat(input.c_str(), &info) == 0 &&
           isSame(output, info))
         return Status::error("cannot write '", output, "': it is the input '",

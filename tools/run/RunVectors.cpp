@@ -9,9 +9,9 @@
 #include "tools/SignalCleanup.h"
 #include "tools/run/AnswerLines.h"
 #include "tools/run/InputLines.h"
-#include "tools/run/NpyWriter.h"
 #include "tools/run/StreamPrinter.h"
-#include "tools/run/VectorFormats.h"
+#include "tools/run/vectors/NpyWriter.h"
+#include "tools/run/vectors/VectorFormats.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include "test/runtime/ArtifactBuilder.h"
 
-#include "tools/run/NpyRows.h"
+#include "tools/run/vectors/NpyRows.h"
 
 #include <cstring>
 #include <filesystem>

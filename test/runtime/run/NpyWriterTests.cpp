@@ -6,7 +6,7 @@
 
 #include "test/runtime/ArtifactBuilder.h"
 
-#include "tools/run/NpyWriter.h"
+#include "tools/run/vectors/NpyWriter.h"
 
 #include <cmath>
 #include <cstring>

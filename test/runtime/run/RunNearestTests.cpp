@@ -260,7 +260,7 @@ TEST_F(RunNearestTest, flags_that_do_not_go_together) {
                      std::string(flag).substr(0, std::strcspn(flag, " ")) +
                          " is for vectors that are printed or written, but "
                          "--nearest compares them");
-  for (const char *flag : {"--pairs", "--rank a", "--question a"})
+  for (const char *flag : {"--pairs", "--second a", "--rank a", "--question a"})
     expectUsageError(nearest + flag,
                      std::string(flag).substr(0, std::strcspn(flag, " ")) +
                          " is for pairs of texts, but --nearest compares "

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/run/NpyRows.h"
+#include "tools/run/vectors/NpyRows.h"
 
 #include <algorithm>
 #include <cstdio>

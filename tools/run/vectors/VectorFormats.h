@@ -1,11 +1,11 @@
 //===- VectorFormats.h - How vectors stand in files -------------*- C++ -*-===//
 
-#ifndef HEDDLE_TOOLS_RUN_VECTORFORMATS_H
-#define HEDDLE_TOOLS_RUN_VECTORFORMATS_H
+#ifndef HEDDLE_TOOLS_RUN_VECTORS_VECTORFORMATS_H
+#define HEDDLE_TOOLS_RUN_VECTORS_VECTORFORMATS_H
 
 #include "runtime/Result.h"
 #include "runtime/heddle.h"
-#include "tools/run/NpyWriter.h"
+#include "tools/run/vectors/NpyWriter.h"
 
 #include <cstddef>
 #include <string>
@@ -38,4 +38,4 @@ Result<heddle_vector_type> parseVectorType(const std::string &name);
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_RUN_VECTORFORMATS_H
+#endif // HEDDLE_TOOLS_RUN_VECTORS_VECTORFORMATS_H

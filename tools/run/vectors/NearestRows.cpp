@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/run/NearestRows.h"
+#include "tools/run/vectors/NearestRows.h"
 
 #include <algorithm>
 #include <cmath>

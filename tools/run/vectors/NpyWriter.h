@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TOOLS_RUN_NPYWRITER_H
-#define HEDDLE_TOOLS_RUN_NPYWRITER_H
+#ifndef HEDDLE_TOOLS_RUN_VECTORS_NPYWRITER_H
+#define HEDDLE_TOOLS_RUN_VECTORS_NPYWRITER_H
 
 #include "runtime/Result.h"
 #include "tools/WholeFile.h"
@@ -65,4 +65,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_RUN_NPYWRITER_H
+#endif // HEDDLE_TOOLS_RUN_VECTORS_NPYWRITER_H

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/run/NpyWriter.h"
+#include "tools/run/vectors/NpyWriter.h"
 
 #include <cerrno>
 #include <limits>

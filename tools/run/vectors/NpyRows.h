@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TOOLS_RUN_NPYROWS_H
-#define HEDDLE_TOOLS_RUN_NPYROWS_H
+#ifndef HEDDLE_TOOLS_RUN_VECTORS_NPYROWS_H
+#define HEDDLE_TOOLS_RUN_VECTORS_NPYROWS_H
 
 #include "runtime/Result.h"
 #include "runtime/artifact/MappedFile.h"
-#include "tools/run/VectorFormats.h"
+#include "tools/run/vectors/VectorFormats.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -62,4 +62,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_RUN_NPYROWS_H
+#endif // HEDDLE_TOOLS_RUN_VECTORS_NPYROWS_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TOOLS_RUN_NEARESTROWS_H
-#define HEDDLE_TOOLS_RUN_NEARESTROWS_H
+#ifndef HEDDLE_TOOLS_RUN_VECTORS_NEARESTROWS_H
+#define HEDDLE_TOOLS_RUN_VECTORS_NEARESTROWS_H
 
 #include "runtime/heddle.h"
 #include "tools/run/BestLines.h"
@@ -58,4 +58,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_RUN_NEARESTROWS_H
+#endif // HEDDLE_TOOLS_RUN_VECTORS_NEARESTROWS_H

@@ -1,6 +1,6 @@
 //===- VectorFormats.cpp - How vectors stand in files ---------------------===//
 
-#include "tools/run/VectorFormats.h"
+#include "tools/run/vectors/VectorFormats.h"
 
 using namespace heddle;
 
