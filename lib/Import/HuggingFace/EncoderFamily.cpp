@@ -273,8 +273,12 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   embed->limitTokens(config.positionRows);
   if (family.limitsTexts)
     mostOfHeads = embed->maxTokens;
+  std::optional<int64_t> end;
+  if (const json::Value *eos = tokenizer.manifest.get("eos"))
+    end = eos->getAsInteger();
   HeadInputs inputs = {config.width, config.tableWidth, config.vocabulary,
-                       mostOfHeads,  tokenizer.mask,    tokenizer.padsLeft};
+                       mostOfHeads,  tokenizer.mask,    tokenizer.padsLeft,
+                       end};
   if (embed->logarithms > 0) {
     if (Error error = addSparseEmbed(*embed, inputs))
       return std::move(error);

@@ -72,13 +72,14 @@ static StringRef readCrossEncoderScores(ConfigReader &config) {
         field = "sentence_transformers";
         value = activation;
       }
-  std::optional<StringRef> path = value ? value->getAsString() : std::nullopt;
-  if (!path)
+  if (!value || value->getAsNull())
     return "";
-  StringRef name = path->rsplit('.').second;
-  if (path->starts_with("torch.nn.") && name == "Identity")
+  StringRef name = value->getAsString().value_or("");
+  bool isOfTorch = name.consume_front("torch.nn.");
+  name = name.substr(name.rfind('.') + 1);
+  if (isOfTorch && name == "Identity")
     return "none";
-  if (path->starts_with("torch.nn.") && name == "Sigmoid")
+  if (isOfTorch && name == "Sigmoid")
     return "sigmoid";
   config.fail(field, "torch.nn.modules.linear.Identity, "
                      "torch.nn.modules.activation.Sigmoid");
@@ -247,8 +248,14 @@ void HeadWriter::addAnswer() {
     task.set(key, builder.getI32IntegerAttr(int32_t(value)));
   };
   set(kMaxTokensKey, most);
-  if (heads.separator)
+  if (heads.separator) {
+    // The class counts these, and runs on no others.
+    if (inputs.end && inputs.end != heads.separator)
+      folder.config.fail("sep_token_id",
+                         Twine(*inputs.end) +
+                             ", with which the tokenizer ends texts");
     set(kSeparatorKey, *heads.separator);
+  }
   setTask(*model.module, kAnswerTask, task.getDictionary(&folder.context));
 }
 

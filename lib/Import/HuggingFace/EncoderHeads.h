@@ -55,6 +55,8 @@ struct HeadInputs {
   std::optional<int64_t> mask;
   /// Whether the tokenizer pads on the left.
   bool padsLeft = false;
+  /// The token that ends texts, if the tokenizer says it.
+  std::optional<int64_t> end = {};
 };
 
 /// Logits of words for each of the vectors `x` [..., width], as the head of

@@ -209,6 +209,7 @@ for field, value, sentence in [
     ("problem_type", "ranking", PROBLEMS),
     ("sbert_ce_default_activation_function", "torch.nn.ReLU", IDENTITY),
     ("sentence_transformers", {"activation_fn": "my.Sigmoid"}, IDENTITY),
+    ("sentence_transformers", {"activation_fn": 5}, IDENTITY),
 ]:
     known = json.dumps(value, separators=(",", ":"))
     CASES.append(
