@@ -36,6 +36,14 @@ static constexpr int64_t kFetchedBytes = 1 << 18;
 /// loads within a machine's reach do not keep its memory busy.
 static constexpr int64_t kFewestAhead = 3;
 
+/// Whether products take weights that are made of what is loaded, which keeps a
+/// machine as busy as the products of more rows do.
+static bool unpacksWeights(const LinearBlock &block, const IsaLevel &isa) {
+  Type input = getElementTypeOrSelf(block.input),
+       weight = getElementTypeOrSelf(block.weight);
+  return input != weight || weight.isF16() || (weight.isBF16() && !isa.hasBf16);
+}
+
 /// Vectors of a row of a tile among others: as many as load the least for each
 /// multiply-add. 6 rows by 4 vectors load 10 for 24, and 8 by 2 load 10 for 16,
 /// which is where machines with two loads and two products a cycle wait.
@@ -271,7 +279,7 @@ void TileLoops::sums(const LinearBlock &block, Value input,
 void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
                         int64_t rows) {
   WeightRows fetched;
-  fetched.isAhead = rows >= kFewestAhead;
+  fetched.isAhead = rows >= kFewestAhead || unpacksWeights(block, isa);
   if (!block.sums)
     return tile(block, place, rows, fetched);
   sums(block, block.input, place, rows, fetched);

@@ -172,8 +172,8 @@ SmallVector<Value> TileSums::build() {
   return product.hasScales() ? takeBlocks(sums) : takeGroups(sums);
 }
 
-/// Adds the products of `inputs` inputs that share scales, by which weights are
-/// multiplied before they meet x: that takes less than what x has of rows.
+/// Adds the products of `inputs` inputs that share scales: their sum is
+/// multiplied by the scale, not each weight.
 SmallVector<Value> TileSums::takeBlock(Value block, int64_t inputs,
                                        ValueRange sums) {
   SmallVector<Value> scales;
@@ -185,14 +185,12 @@ SmallVector<Value> TileSums::takeBlock(Value block, int64_t inputs,
   Value firstRow = product.firstGroupOf(block);
   Value firstInput = loops.mul(block, kScaledInputs);
   auto add = [&](Value input, bool isFirstOfLine, ValueRange carried) {
-    SmallVector<Value> weights =
-        loadWeights(loops.add(firstRow, input), isFirstOfLine);
-    for (auto [value, scale] : llvm::zip_equal(weights, scales))
-      value = loops.mul(value, scale);
-    return multiplyAdd(loops.add(firstInput, input), weights, carried);
+    return multiplyAdd(loops.add(firstInput, input),
+                       loadWeights(loops.add(firstRow, input), isFirstOfLine),
+                       carried);
   };
   int64_t unroll = unrolled(), whole = inputs / unroll * unroll;
-  SmallVector<Value> added(sums);
+  SmallVector<Value> added(sums.size(), loops.f32(0, lanes));
   if (whole > 0)
     added = loops.carry(
         loops.index(0), loops.index(whole), unroll, added,
@@ -208,6 +206,8 @@ SmallVector<Value> TileSums::takeBlock(Value block, int64_t inputs,
         });
   for (int64_t input = whole; input < inputs; ++input)
     added = add(loops.index(input), /*isFirstOfLine=*/false, added);
+  for (auto [i, sum] : llvm::enumerate(added))
+    sum = loops.fma(scales[i % vectors], sum, sums[i]);
   return added;
 }
 
