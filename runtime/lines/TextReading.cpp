@@ -7,6 +7,7 @@
 #include "runtime/lines/TextReading.h"
 
 #include "runtime/lines/LineTokens.h"
+#include "runtime/tokenizer/Utf8.h"
 
 #include <algorithm>
 #include <iterator>
@@ -89,8 +90,6 @@ Status TextReader::check(const TokenIds &source) const {
   return Status::success();
 }
 
-static bool isContinuation(char byte) { return (byte & 0xC0) == 0x80; }
-
 /// Whether a token with a place continues a word: the pipelines of transformers
 /// see that by a piece that is longer than its text, or else by what stands
 /// around its beginning. Unknown pieces begin words.
@@ -101,6 +100,7 @@ static bool continuesWord(const Model &model, int32_t id,
     return false;
   if (tokenizer.marksWords) {
     std::string_view name = model.tokenizer()->nameOf(id);
+    auto isContinuation = [](char byte) { return (byte & 0xC0) == 0x80; };
     auto characters = int64_t(name.size()) -
                       std::count_if(name.begin(), name.end(), isContinuation);
     return characters != int64_t(place.characters.end - place.characters.begin);
@@ -110,34 +110,50 @@ static bool continuesWord(const Model &model, int32_t id,
          (begin == text.size() || text[begin] != ' ');
 }
 
-/// The bytes of all characters that a piece has bytes of.
-static TextRange wholeCharacters(TextRange bytes, std::string_view text) {
-  auto isInside = [&](uint32_t byte) {
-    return byte < text.size() && isContinuation(text[byte]);
-  };
-  while (bytes.begin > 0 && isInside(bytes.begin))
-    --bytes.begin;
-  while (isInside(bytes.end))
-    ++bytes.end;
-  return bytes;
-}
+namespace {
+/// The characters of a text; what is not UTF-8 has those that stand in its
+/// place.
+class Characters {
+public:
+  explicit Characters(std::string_view text) {
+    for (std::string_view rest = text; !rest.empty();) {
+      auto begin = uint32_t(text.size() - rest.size());
+      numbers.resize(numbers.size() + takeCodePoint(rest).bytes.size(),
+                     uint32_t(begins.size()));
+      begins.push_back(begin);
+    }
+    numbers.push_back(uint32_t(begins.size()));
+    begins.push_back(uint32_t(text.size()));
+  }
+
+  /// The number of the character that a byte is of.
+  uint32_t numberOf(uint32_t byte) const { return numbers[byte]; }
+  /// The bytes of all characters that a piece has bytes of.
+  TextRange whole(TextRange bytes) const {
+    uint32_t last = numbers[bytes.end];
+    bool isInside = bytes.end > begins[last];
+    return {begins[numbers[bytes.begin]], begins[last + isInside]};
+  }
+
+private:
+  /// By byte, and by character, with those of the end.
+  std::vector<uint32_t> numbers, begins;
+};
+} // namespace
 
 /// Where tokens stand in a text, the first one or the second one.
 static std::vector<TokenPlace> placesOf(const TextEncoding &encoding,
                                         int8_t number, std::string_view text,
                                         const Model &model) {
-  // The characters in front of each byte.
-  std::vector<uint32_t> characters = {0};
-  for (char byte : text)
-    characters.push_back(characters.back() + !isContinuation(byte));
+  Characters characters(text);
   std::vector<TokenPlace> places;
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     TokenPlace &place = places.emplace_back();
     if (encoding.texts[i] != number)
       continue;
-    TextRange bytes = wholeCharacters(encoding.ranges[i], text);
+    TextRange bytes = characters.whole(encoding.ranges[i]);
     place = {bytes,
-             {characters[bytes.begin], characters[bytes.end]},
+             {characters.numberOf(bytes.begin), characters.numberOf(bytes.end)},
              /*isOfText=*/true};
     place.continuesWord = continuesWord(model, encoding.ids[i], place, text);
     place.word = encoding.words[i];
