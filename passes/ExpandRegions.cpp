@@ -389,8 +389,7 @@ void heddle::expandRegions(ModuleOp module) {
   FrozenRewritePatternSet total(std::move(patterns)),
       simple(std::move(upstream));
   module.walk([&](Operation *op) {
-    if (!isa<AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-             LinearAttentionReadOp, MaskWhereOp>(op))
+    if (!isa_and_nonnull<TransformerDialect>(op->getDialect()))
       return;
     for (Region &region : op->getRegions())
       region.walk([](Operation *inner) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "dialect/masks/MaskParts.h"
 #include "lib/Masks/RuledSites.h"
 #include "passes/Passes.h"
 
@@ -16,21 +17,6 @@ namespace heddle {
 
 using namespace mlir;
 using namespace heddle;
-
-/// The lengths of the sentences that `mask` keeps keys to; null for none.
-static Value findLengths(Value mask) {
-  SetVector<Value> conjuncts;
-  if (mask)
-    conjuncts.insert(mask);
-  for (size_t index = 0; index < conjuncts.size(); ++index) {
-    Operation *op = conjuncts[index].getDefiningOp();
-    if (auto padding = dyn_cast<MaskPaddingOp>(op))
-      return padding.getLengths();
-    if (isa<MaskAndOp>(op))
-      conjuncts.insert_range(op->getOperands());
-  }
-  return Value();
-}
 
 /// Intersects the masks of `sites`. What several attentions of a function read
 /// is written once, in front of the first.
@@ -44,7 +30,7 @@ static void restrictMasks(ArrayRef<RuledSite> sites) {
     AttentionOp op = site.op;
     OpBuilder builder(op);
     Location loc = NameLoc::get(builder.getStringAttr(site.getKindName()));
-    Value old = op.getMask(), lengths = findLengths(old);
+    Value old = op.getMask(), lengths = paddingLengths(old);
     Value &mask = masks[{op->getBlock(), site.rule, lengths}];
     if (!mask)
       mask = site.rule->mask.build(builder, loc, lengths);

@@ -190,6 +190,20 @@ MaskParts heddle::splitMask(OpBuilder &builder, Value mask) {
   return parts;
 }
 
+Value heddle::paddingLengths(Value mask) {
+  SetVector<Value> conjuncts;
+  if (mask)
+    conjuncts.insert(mask);
+  for (size_t index = 0; index < conjuncts.size(); ++index) {
+    Operation *op = conjuncts[index].getDefiningOp();
+    if (auto padding = dyn_cast<MaskPaddingOp>(op))
+      return padding.getLengths();
+    if (isa<MaskAndOp>(op))
+      conjuncts.insert_range(op->getOperands());
+  }
+  return Value();
+}
+
 void heddle::eraseUnusedMasks(Operation *root) {
   SmallVector<MaskOpInterface> masks;
   root->walk([&](MaskOpInterface mask) { masks.push_back(mask); });

@@ -28,6 +28,10 @@ llvm::SmallVector<HeadGroup> groupHeads(mlir::OpBuilder &builder,
 /// together.
 bool isOfAllHeads(mlir::Value mask);
 
+/// The lengths of the sentences that a mask keeps keys to, as its padding has
+/// them; null for none. `mask` may be null.
+mlir::Value paddingLengths(mlir::Value mask);
+
 /// The disjoint parts of a mask.
 struct MaskParts {
   /// What tiles hold; null if nothing is masked. `transformer.mask.empty`

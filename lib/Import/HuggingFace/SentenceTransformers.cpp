@@ -383,14 +383,12 @@ void EmbedModules::limitTokens(int64_t most) {
 
 void EmbedModules::prepareTexts(ImportedTokenizer &tokenizer) const {
   StageList front;
-  if (strips || lowers)
-    front.add(format::kRepairText, format::kUsedForVector);
-  if (strips)
-    front.addHeader(format::kStripSpaces, format::kUsedForVector,
-                    format::EndsHeader{format::kStripsLeft |
-                                           format::kStripsRight |
-                                           format::kStripsAsPython,
-                                       0});
+  front.add(format::kRepairText, format::kUsedForVector);
+  front.addHeader(format::kStripSpaces, format::kUsedForVector,
+                  format::EndsHeader{format::kStripsLeft |
+                                         format::kStripsRight |
+                                         format::kStripsAsPython,
+                                     0});
   if (lowers)
     front.add(format::kReplaceCharacters, format::kUsedForVector,
               lowercase().build());

@@ -40,8 +40,8 @@ struct EmbedModules {
   /// The most tokens of a text, special ones included; none for what the
   /// tokenizer and the positions say.
   std::optional<int64_t> maxTokens;
-  /// Texts lose white space at their ends, as Python strips it, and capitals.
-  bool strips = true, lowers = false;
+  /// Whether texts lose their capitals.
+  bool lowers = false;
   std::vector<std::pair<std::string, std::string>> prompts;
   std::optional<std::string> defaultPrompt;
 
@@ -54,7 +54,8 @@ struct EmbedModules {
   }
   /// Bounds the tokens of a text.
   void limitTokens(int64_t most);
-  /// Puts what happens to texts in front of a tokenizer's stages.
+  /// Puts what happens to texts of vectors in front of a tokenizer's stages:
+  /// they are stripped as Python does.
   void prepareTexts(ImportedTokenizer &tokenizer) const;
 };
 
