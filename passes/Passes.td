@@ -463,6 +463,28 @@ def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
   ];
 }
 
+def DividePastsPass : Pass<"transformer-divide-pasts", "::mlir::ModuleOp"> {
+  let summary = "Give attention memory for the parts of long pasts";
+  let description = [{
+    Comes in: functions on memrefs. A step over caches of its own gets scratch memory
+    for the parts of its rows' pasts, so that threads can share the past of few rows.
+    Rings of 512 slots at most need none.
+
+    ```mlir
+    transformer.attention %q, %keys, %values mask(%m) at %p of %s in %c into %y
+        {heads = 8 : i64}
+    // becomes
+    %few = arith.minui %rows, %c16
+    %parts = memref.alloc(%few) : memref<?x8x16x128xf32>
+    transformer.attention %q, %keys, %values mask(%m) at %p of %s in %c
+        parts(%parts) into %y {heads = 8 : i64}
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every buffer of a function in one arena";
   let description = [{

@@ -131,6 +131,8 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   addBufferization(manager);
   // Memory is planned while functions are straight-line, but for these loops.
   manager.addPass(createChunkRowsPass());
+  if (options.dividesPasts)
+    manager.addPass(createDividePastsPass());
   manager.addPass(createPlanMemoryPass());
   if (options.packWeights)
     manager.addPass(createPackWeightsPass());

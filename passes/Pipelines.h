@@ -42,6 +42,8 @@ struct ModelOptions {
   std::optional<bool> fakeQuantize;
   /// False leaves weights as the reference lowering reads them fastest.
   bool packWeights = true;
+  /// False on a GPU, whose kernels divide pasts by themselves.
+  bool dividesPasts = true;
   /// Names of fusion passes to leave out.
   std::vector<std::string> withoutFusions;
 };

@@ -178,6 +178,9 @@ LogicalResult AttentionOp::verify() {
       shapedType(destination).getElementType() != getResultElementType())
     return emitOpError("expects a destination of ")
            << getResultElementType() << ", found " << destination.getType();
+  // attention_c18
+  if (failed(verifyParts(*this)))
+    return failure();
   // attention_c13, attention_c16, attention_c17
   if (failed(verifyProjected(*this)) || failed(verifyTaken(*this)) ||
       failed(verifyRelative(*this)))
@@ -191,7 +194,7 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
   build(builder, state, spec.query, spec.key, spec.value, spec.mask,
         spec.positions, spec.sentences, spec.caches, spec.history, spec.prefill,
-        spec.blocks, spec.starts, spec.lengths, spec.relativeKeys,
+        spec.parts, spec.blocks, spec.starts, spec.lengths, spec.relativeKeys,
         spec.relativeQueries, spec.destination, spec.heads, spec.kvHeads,
         spec.scale, spec.isShared, spec.rounds, spec.pinned, spec.normalizer);
 }

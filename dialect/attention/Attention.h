@@ -67,6 +67,8 @@ llvm::LogicalResult verifyProjected(AttentionOp op);
 llvm::LogicalResult verifyTaken(AttentionOp op);
 /// Attention's C17.
 llvm::LogicalResult verifyRelative(AttentionOp op);
+/// Attention's C18.
+llvm::LogicalResult verifyParts(AttentionOp op);
 
 /// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10,
 /// or what masks ask of theirs. Vectors stand in those called similarity alone;
@@ -98,6 +100,15 @@ int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 /// each by itself through layers behind it: they have no positions of their
 /// own.
 bool hasProjectedKeys(AttentionOp op);
+
+/// Parts that the past of a row has at most, each some tiles long, and two at
+/// least; and rows whose pasts are divided among threads at most: more rows are
+/// enough for all of them.
+inline constexpr int64_t kMostParts = 16, kPartTile = 256, kLeastPartTiles = 2,
+                         kDividedRows = 16;
+/// Elements of `parts` for a part of one head: its sums, and a state for the
+/// widest vector of any level.
+int64_t partElements(AttentionOp op);
 
 /// Whether a step reads a ring, in which later positions take slots of earlier
 /// ones.

@@ -104,6 +104,12 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     generated, one by one. Blocks count from position 0 and rows see their keys in
     the cache: however a prompt is cut into calls, its rows have the same bits.
 
+    With `parts`, which divide-pasts adds, the past of a row at position p is parts of
+    256 max(2, ceil((p + 1) / 4096)) positions, 16 at most. Each has sums of its own,
+    and these are merged in order. Threads share the past of few rows then, and the
+    bits do not depend on how many threads there are. `parts` is scratch memory,
+    [rows, heads, parts, elements], of as many rows as are few.
+
     The ragged form, derived by drop-padding, has the sequences of a batch one
     behind the other (in the literature packed, or of variable length): query, key
     and value are [tokens, ...], with the position of each token behind `at` and its
@@ -171,6 +177,9 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       have positions of their own: they are neither rows that `take_rows` lists nor
       projected along the sequence.
 
+    - (C18) parts are f32 [rows, heads, 16, width of a value and 64 more], on memrefs,
+      in a step without `shared`.
+
     split-phases derives a step only if a query sees no later position. It
     refuses, for self-attention in a decoder:
 
@@ -193,6 +202,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Optional<Transformer_PerRow>:$caches,
                        Optional<Transformer_Ids>:$history,
                        Optional<Transformer_PerRow>:$prefill,
+                       Optional<Transformer_Values>:$parts,
                        Optional<Transformer_PerRow>:$blocks,
                        Optional<Transformer_PerRow>:$starts,
                        Optional<Transformer_PerRow>:$lengths,
@@ -213,7 +223,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
-        (`prefill` `(` $prefill^ `)`)?
+        (`prefill` `(` $prefill^ `)`)? (`parts` `(` $parts^ `)`)?
         `` custom<RaggedLists>($blocks, $starts, $lengths)
         (`relative_keys` `(` $relative_keys^ `)`)?
         (`relative_queries` `(` $relative_queries^ `)`)?

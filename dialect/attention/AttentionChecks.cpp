@@ -109,6 +109,28 @@ LogicalResult heddle::verifyTaken(AttentionOp op) {
   return success();
 }
 
+int64_t heddle::partElements(AttentionOp op) {
+  constexpr int64_t kMostLanes = 16;
+  return op.getValueWidth() + kOnlineStateRows * kMostLanes;
+}
+
+LogicalResult heddle::verifyParts(AttentionOp op) {
+  if (!op.getParts())
+    return success();
+  auto type = dyn_cast<MemRefType>(op.getParts().getType());
+  if (!type || !op.isStep() || op.getShared())
+    return op.emitOpError("has parts and expects a step over caches of its "
+                          "own, on memrefs");
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t heads = op.getHeads(), elements = partElements(op);
+  if (shape.size() == 4 && type.getElementType().isF32() &&
+      shape.drop_front() == ArrayRef{heads, kMostParts, elements})
+    return success();
+  return op.emitOpError("expects parts of f32 [rows, ")
+         << heads << ", " << kMostParts << ", " << elements << "], found "
+         << type;
+}
+
 LogicalResult heddle::verifyRelative(AttentionOp op) {
   if (!op.isRelative())
     return success();

@@ -20,7 +20,7 @@ namespace heddle {
 struct AttentionSpec {
   mlir::Value query, key, value, mask;
   /// Of the step form.
-  mlir::Value positions, sentences, caches, history, prefill;
+  mlir::Value positions, sentences, caches, history, prefill, parts;
   bool isShared = false;
   int64_t pinned = 0;
   /// Of ragged keys: how many a sequence has, and, beside positions and

@@ -197,6 +197,20 @@ LogicalResult OnlineResumeOp::verify() {
   return verifyState(*this, getOwnState(), getOwn());
 }
 
+LogicalResult OnlineMergeOp::verify() {
+  // online_merge_c1
+  if (memrefType(getSums()).getDimSize(0) !=
+          memrefType(getOwn()).getDimSize(0) ||
+      columnsOf(getSums()) != 0 || columnsOf(getOwn()) != 0)
+    return emitOpError("expects sums of one query, of one width, found ")
+           << getSums().getType() << " and " << getOwn().getType();
+  if (failed(verifyState(*this, getState(), getSums())) ||
+      failed(verifyState(*this, getOwnState(), getOwn())))
+    return failure();
+  return verifyAgree(*this, "number of lanes", widthOf(getState()),
+                     widthOf(getOwnState()));
+}
+
 LogicalResult OnlineInitOp::verify() {
   // online_init_c1
   if (failed(verifyKind(*this, getKind(), getSums())) ||

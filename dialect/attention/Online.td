@@ -214,6 +214,35 @@ def OnlineResumeOp : Transformer_Op<"online.resume"> {
   let hasVerifier = 1;
 }
 
+def OnlineMergeOp : Transformer_Op<"online.merge"> {
+  let summary = "what a query has of some keys joins what it has of others";
+  let description = [{
+    Adds the sums and the total of one row to those of another, which are of the same
+    query and of other keys. With softmax the reference point of the result is that of
+    both with the larger score, and the sums of the other one are rescaled to it, as
+    `online.probabilities` does. Sums that have seen no key change nothing.
+
+    ```mlir
+    transformer.online.merge %sums, %state into %own, %ownState
+        {factor = 1.0 : f32} : memref<64xf32>, memref<4x16xf32>, memref<64xf32>,
+        memref<4x16xf32>
+    ```
+
+    Constraints:
+    - (C1) both sums have one width; states are [4, lanes].
+  }];
+  let arguments = (ins Transformer_QuerySums:$sums, Transformer_State:$state,
+                       Transformer_QuerySums:$own, Transformer_State:$ownState,
+                       F32Attr:$factor,
+                       DefaultValuedAttr<Transformer_Normalizer,
+                                  "::heddle::Normalizer::Softmax">:$normalizer);
+  let assemblyFormat = [{
+    $sums `,` $state `into` $own `,` $ownState attr-dict
+        `:` type($sums) `,` type($state) `,` type($own) `,` type($ownState)
+  }];
+  let hasVerifier = 1;
+}
+
 def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
       AttrSizedOperandSegments
     ]> {

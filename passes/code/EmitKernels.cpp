@@ -141,6 +141,10 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           emitResume(resume, isa);
           return success();
         })
+        .Case([&](OnlineMergeOp merge) {
+          emitMerge(merge, isa);
+          return success();
+        })
         .Case([&](OnlinePairsOp pairs) {
           emitPairs(pairs, isa);
           return success();

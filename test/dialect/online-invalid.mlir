@@ -327,6 +327,22 @@ func.func @online_resume_c1(%i: index, %sums: memref<8x32xf32>, %state: memref<4
 
 // -----
 
+func.func @online_merge_c1(%sums: memref<8xf32>, %state: memref<4x16xf32>, %own: memref<9xf32>) {
+  // expected-error @+1 {{expects sums of one query, of one width, found 'memref<8xf32>' and 'memref<9xf32>'}}
+  transformer.online.merge %sums, %state into %own, %state {factor = 1.0 : f32} : memref<8xf32>, memref<4x16xf32>, memref<9xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_merge_c1_lanes(%sums: memref<8xf32>, %state: memref<4x16xf32>, %lanes: memref<4x8xf32>) {
+  // expected-error @+1 {{expects one static number of lanes, found 16 and 8}}
+  transformer.online.merge %sums, %state into %sums, %lanes {factor = 1.0 : f32} : memref<8xf32>, memref<4x16xf32>, memref<8xf32>, memref<4x8xf32>
+  return
+}
+
+// -----
+
 func.func @online_probabilities_c4_similarity(%i: index, %queries: memref<32x32xf32>, %keys: memref<?x32xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %copies: memref<8x32xf32>, %probabilities: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects no scores by tiles beside a similarity region}}
   transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) copies(%copies : memref<8x32xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {

@@ -347,6 +347,16 @@ llvm::Error heddle::writeMathematics(const CompileOptions &options,
   return writeText(options.output, text + "\n");
 }
 
+static bool hasCpuCode(const CompileOptions &options) {
+  auto backends = getBackends(options.target, ShortTypes());
+  if (!backends) // Which others say.
+    llvm::consumeError(backends.takeError());
+  else
+    return llvm::any_of(*backends,
+                        [](const Backend &backend) { return !backend.gpu; });
+  return false;
+}
+
 /// To layer ops on planned memory.
 static llvm::Error runModelPasses(ModuleOp module,
                                   const CompileOptions &options,
@@ -362,6 +372,7 @@ static llvm::Error runModelPasses(ModuleOp module,
   modelOptions.rotated = !findTask(module, kGenerateTask);
   modelOptions.fakeQuantize = options.fakeQuantize;
   modelOptions.packWeights = !options.reference && options.gemm != "onednn";
+  modelOptions.dividesPasts = hasCpuCode(options);
   for (const FusionTotal &fusion : fusions)
     if (!fusion.leftOut.empty())
       modelOptions.withoutFusions.push_back(fusion.pass);

@@ -263,3 +263,38 @@ void heddle::emitResume(OnlineResumeOp op, const IsaLevel &isa) {
     loops.storeVector(all, op.getOwnState(), {at, loops.index(0)});
   }
 }
+
+/// Totals stay in their lanes.
+void heddle::emitMerge(OnlineMergeOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  int64_t lanes = isa.lanes;
+  Value column = loops.index(0), one = loops.f32(1, lanes);
+  Value ofOwn = one, ofOther = one;
+  if (op.getNormalizer() == Normalizer::Softmax) {
+    VectorMath math(builder, op.getLoc(), isa);
+    PointMeeting both =
+        meet(loops, math, op.getFactor().convertToDouble(),
+             ReferencePoint::load(loops, op.getOwnState(), column),
+             ReferencePoint::load(loops, op.getState(), column));
+    both.point.store(loops, op.getOwnState(), column);
+    ofOwn = both.ofFirst;
+    ofOther = both.ofSecond;
+  }
+  auto join = [&](Value own, Value other) {
+    return loops.fma(other, ofOther, loops.mul(own, ofOwn));
+  };
+  auto totalOf = [&](Value state) {
+    return loops.loadVector(state, {loops.index(kTotal), column}, lanes);
+  };
+  loops.storeVector(join(totalOf(op.getOwnState()), totalOf(op.getState())),
+                    op.getOwnState(), {loops.index(kTotal), column});
+  forEachPart(lanes, widthOf(op.getOwn()), [&](int64_t d, int64_t count) {
+    Value at = loops.index(d);
+    auto sumsOf = [&](Value sums) {
+      return loops.loadFirst(sums, at, count, lanes);
+    };
+    loops.storeFirst(join(sumsOf(op.getOwn()), sumsOf(op.getSums())),
+                     op.getOwn(), at, count);
+  });
+}

@@ -21,6 +21,7 @@ void emitRow(OnlineUpdateOp op, const IsaLevel &isa);
 void emitRow(OnlineFinishOp op, const IsaLevel &isa);
 
 void emitResume(OnlineResumeOp op, const IsaLevel &isa);
+void emitMerge(OnlineMergeOp op, const IsaLevel &isa);
 
 } // namespace heddle
 

@@ -45,6 +45,22 @@ Value heddle::exponent(VectorLoops &loops, Value score, double factor,
                    loops.f32(factor, loops.isa.lanes), point.negatedShift);
 }
 
+/// Whether a query has seen a key.
+static Value hasGathered(VectorLoops &loops, const ReferencePoint &point) {
+  auto number = [&](double value) { return loops.f32(value, loops.isa.lanes); };
+  return loops.logicalOr(loops.notEqual(point.offset, number(0)),
+                         loops.notEqual(point.threshold, number(-INFINITY)));
+}
+
+/// How much more the exponents of scores are that count from `to`.
+static Value distanceBetween(VectorLoops &loops, double factor,
+                             const ReferencePoint &from,
+                             const ReferencePoint &to) {
+  return loops.fma(loops.sub(from.offset, to.offset),
+                   loops.f32(factor, loops.isa.lanes),
+                   loops.sub(to.negatedShift, from.negatedShift));
+}
+
 PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
                                 Value largest, const ExponentRule &rule,
                                 const ReferencePoint &from) {
@@ -73,12 +89,33 @@ PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
                              loops.add(largest, number(kMaximumLag / factor)),
                              from.threshold)};
 
-  Value hasGathered =
-      loops.logicalOr(wasFar, loops.notEqual(from.threshold, lowest));
-  Value shrinks = loops.logicalAnd(moves, hasGathered);
-  Value distance = loops.fma(loops.sub(from.offset, to.offset), number(factor),
-                             loops.sub(to.negatedShift, from.negatedShift));
+  Value shrinks = loops.logicalAnd(moves, hasGathered(loops, from));
+  Value distance = distanceBetween(loops, factor, from, to);
   return {to, shrinks, loops.select(shrinks, math.exp2(distance), number(1))};
+}
+
+PointMeeting heddle::meet(VectorLoops &loops, const VectorMath &math,
+                          double factor, const ReferencePoint &first,
+                          const ReferencePoint &second) {
+  Value one = loops.f32(1, loops.isa.lanes);
+  Value hasFirst = hasGathered(loops, first),
+        hasSecond = hasGathered(loops, second);
+  Value toSecond = distanceBetween(loops, factor, first, second),
+        toFirst = distanceBetween(loops, factor, second, first);
+  Value isLarger = loops.less(toSecond, loops.f32(0, loops.isa.lanes));
+  Value isSecond =
+      loops.logicalAnd(hasSecond, loops.select(hasFirst, isLarger, hasSecond));
+  auto larger = [&](Value ofFirst, Value ofSecond) {
+    return loops.select(isSecond, ofSecond, ofFirst);
+  };
+  auto shrinkage = [&](Value hasGathered, Value distance) {
+    return loops.select(hasGathered, math.exp2(distance), one);
+  };
+  return {{larger(first.offset, second.offset),
+           larger(first.negatedShift, second.negatedShift),
+           larger(first.threshold, second.threshold)},
+          larger(one, shrinkage(hasFirst, toSecond)),
+          larger(shrinkage(hasSecond, toFirst), one)};
 }
 
 Value heddle::outsideMask(VectorLoops &loops, int64_t width) {

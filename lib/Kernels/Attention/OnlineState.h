@@ -65,6 +65,15 @@ PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
                         mlir::Value largest, const ExponentRule &rule,
                         const ReferencePoint &from);
 
+/// The reference point of all scores that two of them stand for, and what sums
+/// of each are multiplied by: 1, or 2 to the distance.
+struct PointMeeting {
+  ReferencePoint point;
+  mlir::Value ofFirst, ofSecond;
+};
+PointMeeting meet(VectorLoops &loops, const VectorMath &math, double factor,
+                  const ReferencePoint &first, const ReferencePoint &second);
+
 /// -0.0, in place of a probability: this pair is not in the mask. Probabilities
 /// are -0.0 otherwise only if they are negative and round to zero, which no
 /// finite value tells.

@@ -114,6 +114,10 @@ Value OnlineUpdates::pairScratch() {
   return factors(sizes.probabilities, op.getValueWidth(), op.getFactorType());
 }
 
+Value OnlineUpdates::records(int64_t count) {
+  return scratch({count, partElements(op)}, loops.builder.getF32Type());
+}
+
 void OnlineUpdates::takeShared(bool hasLists) {
   runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                  loops.builder.getIndexType());
@@ -349,7 +353,6 @@ void OnlineUpdates::addLists(const HeadView &view, Value position,
   }
 }
 
-/// The memory of a query: with a number its part of that of several heads.
 QueryScratch OnlineUpdates::scratchOf(const HeadView &view, Value number,
                                       Value row, const QueryScratch &all) {
   QueryScratch own = all;
@@ -365,33 +368,54 @@ QueryScratch OnlineUpdates::scratchOf(const HeadView &view, Value number,
   return own;
 }
 
-void OnlineUpdates::row(function_ref<HeadView(Value)> headView, Value heads,
-                        Value row, Value position, const QueryScratch &all) {
-  HeadView first = headView(loops.index(0));
-  QueryScratch own = heads ? all : scratchOf(first, Value(), row, all);
-  auto forEachHead =
-      [&](function_ref<void(const HeadView &, const QueryScratch &)> body) {
-        if (!heads)
-          return body(first, own);
-        loops.each(loops.index(0), heads, 1, [&](Value number) {
-          HeadView view = headView(number);
-          body(view, scratchOf(view, number, row, all));
-        });
-      };
-  forEachHead([&](const HeadView &view, const QueryScratch &scratch) {
-    init(view, row, scratch);
+void OnlineUpdates::forEachHead(
+    const RowHeads &row, function_ref<void(const HeadView &, Value)> body) {
+  if (!row.heads)
+    return body(row.headView(loops.index(0)), Value());
+  loops.each(loops.index(0), row.heads, 1,
+             [&](Value number) { body(row.headView(number), number); });
+}
+
+void OnlineUpdates::addRowKeys(const RowHeads &row, Value begin, Value end,
+                               HeadScratch scratch) {
+  forEachHead(row, [&](const HeadView &view, Value number) {
+    init(view, row.row, scratch(view, number));
   });
+  HeadView first = row.headView(loops.index(0));
+  if (!first.parts->hasTiles())
+    return;
+  first.keyBegin = begin;
+  first.keyEnd = end;
   // Where a tile ends depends on no other row: maxima move between tiles.
-  if (first.parts->hasTiles())
-    forEachTile(first, position, loops.add(position, 1), /*isOfRow=*/true,
-                [&](const TileBounds &tile) {
-                  forEachHead(
-                      [&](const HeadView &view, const QueryScratch &scratch) {
-                        addTile(view, position, tile, view.places, scratch);
-                      });
+  forEachTile(first, row.position, loops.add(row.position, 1),
+              /*isOfRow=*/true, [&](const TileBounds &tile) {
+                forEachHead(row, [&](const HeadView &view, Value number) {
+                  addTile(view, row.position, tile, view.places,
+                          scratch(view, number));
                 });
-  forEachHead([&](const HeadView &view, const QueryScratch &scratch) {
-    addLists(view, position, scratch);
-    finish(view, row, scratch);
+              });
+}
+
+void OnlineUpdates::merge(const QueryScratch &from, const QueryScratch &into) {
+  OnlineMergeOp::create(loops.builder, loops.loc, from.sums, from.state,
+                        into.sums, into.state, llvm::APFloat(exponentFactor()),
+                        op.getNormalizer());
+}
+
+void OnlineUpdates::finishRow(const RowHeads &row, HeadScratch scratch) {
+  forEachHead(row, [&](const HeadView &view, Value number) {
+    finish(view, row.row, scratch(view, number));
   });
+}
+
+void OnlineUpdates::row(const RowHeads &row, const QueryScratch &all) {
+  auto scratch = [&](const HeadView &view, Value number) {
+    return scratchOf(view, number, row.row, all);
+  };
+  HeadView first = row.headView(loops.index(0));
+  addRowKeys(row, first.keyBegin, first.keyEnd, scratch);
+  forEachHead(row, [&](const HeadView &view, Value number) {
+    addLists(view, row.position, scratch(view, number));
+  });
+  finishRow(row, scratch);
 }

@@ -60,6 +60,17 @@ struct QueryRows {
   mlir::Value row, position, aligned;
 };
 
+/// A row of a step, at `position`: the queries of several heads, to which a
+/// mask shows the same keys of one head. `headView` gives the view of one by
+/// its number; without a number of heads there is one.
+struct RowHeads {
+  llvm::function_ref<HeadView(mlir::Value number)> headView;
+  mlir::Value heads, row, position;
+};
+/// The scratch memory of a head of a row, by its number.
+using HeadScratch =
+    llvm::function_ref<QueryScratch(const HeadView &, mlir::Value number)>;
+
 /// Writes online ops for one `op` on memrefs, at the builder of `loops`.
 class OnlineUpdates {
 public:
@@ -77,6 +88,8 @@ public:
   QueryScratch blockScratch(int64_t count);
   QueryScratch rowScratch(int64_t heads = 1);
   mlir::Value pairScratch();
+  /// Memory for the sums and states of so many parts of pasts, a row each.
+  mlir::Value records(int64_t count);
   void takeShared(bool hasLists);
 
   /// A number for the values of a view, for its blocks in columns: no other
@@ -98,16 +111,26 @@ public:
   /// The query in row `row`, at `position`.
   void row(const HeadView &view, mlir::Value row, mlir::Value position,
            const QueryScratch &scratch) {
-    this->row([&](mlir::Value) { return view; }, /*heads=*/nullptr, row,
-              position, scratch);
+    this->row(
+        {[&](mlir::Value) { return view; }, /*heads=*/nullptr, row, position},
+        scratch);
   }
-  /// The queries of several heads of a row, to which a mask shows the same keys
-  /// of one head: who takes a tile finds it in the caches if another one has
-  /// just taken it. `headView` gives the view of one by its number, `scratch`
-  /// is memory for all; without a number of heads there is one.
-  void row(llvm::function_ref<HeadView(mlir::Value)> headView,
-           mlir::Value heads, mlir::Value row, mlir::Value position,
-           const QueryScratch &scratch);
+  /// A row of a step; `scratch` is memory for all of its heads.
+  void row(const RowHeads &row, const QueryScratch &scratch);
+  /// What such a row is made of, without lists: its heads begin and see the
+  /// keys [begin, end), a tile one after the other, which the later ones find
+  /// in the caches of the processor; what they have of other keys joins; and
+  /// they end.
+  void addRowKeys(const RowHeads &row, mlir::Value begin, mlir::Value end,
+                  HeadScratch scratch);
+  void merge(const QueryScratch &from, const QueryScratch &into);
+  void finishRow(const RowHeads &row, HeadScratch scratch);
+  void
+  forEachHead(const RowHeads &row,
+              llvm::function_ref<void(const HeadView &, mlir::Value)> body);
+  /// The memory of one head: its part of that of several if there is a number.
+  QueryScratch scratchOf(const HeadView &view, mlir::Value number,
+                         mlir::Value row, const QueryScratch &all);
 
 private:
   bool hasSimilarity() { return !op.getSimilarity().empty(); }
@@ -129,8 +152,6 @@ private:
                    llvm::function_ref<void(const TileBounds &)> tile);
   void addTile(const HeadView &view, mlir::Value first, const TileBounds &tile,
                const KeyPlaces &places, const QueryScratch &scratch);
-  QueryScratch scratchOf(const HeadView &view, mlir::Value number,
-                         mlir::Value row, const QueryScratch &all);
   void addLists(const HeadView &view, mlir::Value position,
                 const QueryScratch &scratch);
   void finishRows(const HeadView &view, const QueryRows &rows,

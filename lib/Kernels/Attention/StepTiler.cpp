@@ -4,20 +4,28 @@
 // of its sentence, in a cache, or by its history in several caches. Heads of
 // queries that share keys take turns with each tile of them.
 //
+// A long past of few rows is several parts (Flash-Decoding; Dao et al. 2023).
+// Each has sums of its own, and these are merged in order: by the task that has
+// computed them all, or, if parts are units of work, by tasks behind them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Attention/StepTiler.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace heddle;
 
-/// The query of one row of a step, which stands at a position of its own.
-void StepTiler::queryRow(const Group &group, Value row, Value head,
-                         const QueryScratch &scratch) {
+//===----------------------------------------------------------------------===//
+// Heads of a row
+//===----------------------------------------------------------------------===//
+
+/// The first head of a unit.
+HeadView StepTiler::viewOf(const Group &group, const Unit &unit,
+                           Value position) {
   HeadView view;
-  view.batch = loops.toIndex(loops.load(op.getSentences(), row));
-  view.head = head;
-  Value position = loops.toIndex(loops.load(op.getPositions(), row));
+  view.batch = loops.toIndex(loops.load(op.getSentences(), unit.row));
+  view.head = unit.head;
   view.keyBegin = loops.index(0);
   view.keyEnd = loops.size(op.getKey(), 1);
   if (!op.getShared()) {
@@ -35,10 +43,10 @@ void StepTiler::queryRow(const Group &group, Value row, Value head,
     if (pinned == 0)
       view.keyBegin = oldest;
   }
-  Value keysOf = keyHead(head);
+  Value keysOf = keyHead(unit.head);
   if (op.getHistory()) {
     // All caches as one, of which the row's past picks.
-    view.places.history = rowView(loops, op.getHistory(), row);
+    view.places.history = rowView(loops, op.getHistory(), unit.row);
     view.places.cacheRows = loops.size(op.getKey(), 1);
     view.keys = headRowsOfAll(loops, op.getKey(), keysOf, op.getKeyWidth());
     view.values =
@@ -46,64 +54,230 @@ void StepTiler::queryRow(const Group &group, Value row, Value head,
   } else {
     Value cache = op.getShared() ? view.batch
                   : op.getCaches()
-                      ? loops.toIndex(loops.load(op.getCaches(), row))
-                      : row;
+                      ? loops.toIndex(loops.load(op.getCaches(), unit.row))
+                      : unit.row;
     view.keys = headRows(loops, op.getKey(), cache, keysOf, op.getKeyWidth());
     view.values =
         headRows(loops, op.getValue(), cache, keysOf, op.getValueWidth());
   }
   view.parts = &group.parts;
+  return view;
+}
+
+/// body() with the heads of a unit, which stand at a position of their row's.
+void StepTiler::withHeads(const Group &group, const Unit &unit,
+                          function_ref<void(const RowHeads &)> body) {
+  Value position = loops.toIndex(loops.load(op.getPositions(), unit.row));
+  HeadView first = viewOf(group, unit, position);
   auto headView = [&](Value number) {
-    HeadView own = view;
-    own.head = loops.add(head, number);
+    HeadView own = first;
+    own.head = loops.add(unit.head, number);
     own.queries =
         headRows(loops, op.getQuery(), Value(), own.head, op.getQueryWidth());
     own.result = headRows(loops, op.getDestination(), Value(), own.head,
                           op.getValueWidth());
     return own;
   };
-  tiles.row(headView, mostTogether > 1 ? together : Value(), row, position,
-            scratch);
+  body({headView, mostTogether > 1 ? together : Value(), unit.row, position});
 }
 
+//===----------------------------------------------------------------------===//
+// Parts of a past
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The parts of what a row sees: how many keys each has, and how many there
+/// are.
+struct Parts {
+  Value keys, count;
+};
+} // namespace
+
+static Parts partsOf(VectorLoops &loops, Value position) {
+  Value end = loops.add(position, 1);
+  Value tiles = loops.uceilDiv(end, kPartTile * kMostParts);
+  Value keys =
+      loops.mul(loops.max(tiles, loops.index(kLeastPartTiles)), kPartTile);
+  return {keys, loops.uceilDiv(end, keys)};
+}
+
+/// Of the rows from `first` on, if there are few enough to divide pasts;
+/// else 1.
+Value StepTiler::mostParts(Value first, Value rows) {
+  Value isFew = loops.lessOrEqual(rows, loops.index(kDividedRows));
+  Value end = loops.select(isFew, loops.add(first, rows), first);
+  return loops
+      .carry(first, end, 1, loops.index(1),
+             [&](Value row, ValueRange most) {
+               Value count = partsOf(loops, load(op.getPositions(), row)).count;
+               return SmallVector<Value>{loops.max(count, most.front())};
+             })
+      .front();
+}
+
+/// The memory of a part of a head in `parts`: its sums and its state.
+Value StepTiler::recordOf(const Unit &unit, Value number) {
+  Value row = loops.sub(unit.row, firstRow);
+  Value head =
+      loops.add(loops.mul(row, op.getHeads()), loops.add(unit.head, number));
+  return rowView(loops, records,
+                 loops.add(loops.mul(head, kMostParts), unit.part));
+}
+
+/// The scratch memory of a head, with sums and a state in a record.
+QueryScratch StepTiler::withRecord(QueryScratch own, Value record) {
+  int64_t width = op.getValueWidth(), lanes = loops.isa.lanes;
+  auto some = [&](int64_t first, int64_t count) {
+    OpBuilder &builder = loops.builder;
+    auto index = [&](int64_t value) -> OpFoldResult {
+      return builder.getIndexAttr(value);
+    };
+    return memref::SubViewOp::create(builder, loops.loc, record,
+                                     ArrayRef{index(first)},
+                                     ArrayRef{index(count)}, ArrayRef{index(1)})
+        .getResult();
+  };
+  own.sums = some(0, width);
+  own.state = memref::ExpandShapeOp::create(
+      loops.builder, loops.loc, ArrayRef<int64_t>{kOnlineStateRows, lanes},
+      some(width, kOnlineStateRows * lanes),
+      ArrayRef<ReassociationIndices>{{0, 1}});
+  return own;
+}
+
+/// The part of a unit if it has one of its own; otherwise all, which join the
+/// first one.
+void StepTiler::addParts(const RowHeads &row, const Unit &unit) {
+  HeadView first = row.headView(loops.index(0));
+  Parts all = partsOf(loops, row.position);
+  Value zero = loops.index(0);
+  Value begin = loops.select(isDivided, unit.part, zero);
+  Value end = loops.select(
+      isDivided, loops.min(loops.add(unit.part, 1), all.count), all.count);
+  auto own = [&](Value place) {
+    return [&, place](const HeadView &view, Value number) {
+      Value head = number ? number : zero;
+      Value record = rowView(loops, ownRecords,
+                             loops.add(loops.mul(place, mostTogether), head));
+      record = loops.select(isDivided, recordOf(unit, head), record);
+      return withRecord(tiles.scratchOf(view, number, unit.row, scratch),
+                        record);
+    };
+  };
+  loops.each(begin, end, 1, [&](Value part) {
+    Value place = loops.min(part, loops.index(1));
+    Value from = loops.mul(part, all.keys);
+    tiles.addRowKeys(row, loops.max(from, first.keyBegin),
+                     loops.min(loops.add(from, all.keys), first.keyEnd),
+                     own(place));
+    loops.ifThen(loops.less(begin, part), [&] {
+      tiles.forEachHead(row, [&](const HeadView &view, Value number) {
+        tiles.merge(own(loops.index(1))(view, number), own(zero)(view, number));
+      });
+    });
+  });
+  loops.ifThen(loops.equal(parts, loops.index(1)),
+               [&] { tiles.finishRow(row, own(zero)); });
+}
+
+/// Those of a row that were computed as units of their own.
+void StepTiler::mergeParts(const RowHeads &row, const Unit &unit) {
+  Parts all = partsOf(loops, row.position);
+  auto own = [&](Value part) {
+    return [&, part](const HeadView &, Value number) {
+      Value record = recordOf({unit.row, unit.head, part},
+                              number ? number : loops.index(0));
+      QueryScratch ended;
+      ended.kind = OnlineKind::Row;
+      return withRecord(ended, record);
+    };
+  };
+  Value zero = loops.index(0);
+  loops.each(loops.index(1), all.count, 1, [&](Value part) {
+    tiles.forEachHead(row, [&](const HeadView &view, Value number) {
+      tiles.merge(own(part)(view, number), own(zero)(view, number));
+    });
+  });
+  tiles.finishRow(row, own(zero));
+}
+
+//===----------------------------------------------------------------------===//
+// Units of work
+//===----------------------------------------------------------------------===//
+
 /// Heads that share keys are one unit if that leaves all threads about as much:
-/// then each tile of keys is read from memory, or from the L3 cache, once.
-Value StepTiler::headsOfUnit(Value rows) {
+/// then each tile of keys is read from memory, or from the L3 cache, once. If
+/// it does not, long pasts are divided.
+void StepTiler::planUnits(Value first, Value rows) {
+  firstRow = first;
   if (groups.size() == 1 && (!op.getMask() || isOfAllHeads(op.getMask())))
     mostTogether = op.getHeads() / op.getKeyValueHeads();
-  Value one = loops.index(1);
-  if (mostTogether == 1)
-    return one;
-  Value units = loops.mul(rows, op.getKeyValueHeads());
+  Value one = together = parts = loops.index(1);
+  isDivided = {};
+  if (mostTogether == 1 && !hasParts())
+    return;
+  Value units = loops.mul(rows, int64_t(op.getHeads()) / mostTogether);
   Value threads = ThreadsOp::create(loops.builder, loops.loc);
   constexpr int64_t kEvenUnits = 4;
-  Value isEven =
+  Value isShared =
       loops.logicalOr(loops.equal(loops.urem(units, threads), loops.index(0)),
                       loops.lessOrEqual(loops.mul(threads, kEvenUnits), units));
-  return loops.select(isEven, loops.index(mostTogether), one);
+  if (hasParts()) {
+    parts = loops.select(isShared, one, mostParts(first, rows));
+    isDivided = loops.less(one, parts);
+    isShared = loops.logicalOr(isShared, isDivided);
+    records = memref::CollapseShapeOp::create(
+        loops.builder, loops.loc, op.getParts(),
+        ArrayRef<ReassociationIndices>{{0, 1, 2}, {3}});
+  }
+  together = loops.select(isShared, loops.index(mostTogether), one);
 }
 
 void StepTiler::tileRows(Value first) {
   Value rows = loops.sub(loops.size(op.getQuery(), 0), first);
-  together = headsOfUnit(rows);
+  planUnits(first, rows);
   Value heads = loops.udiv(loops.index(op.getHeads()), together);
-  Value units = loops.mul(rows, heads);
+  Value ofRows = loops.mul(rows, heads), units = loops.mul(ofRows, parts);
   // A key is read for one query alone: several times the cost of a
   // multiply-add.
   constexpr int64_t kReadCost = 4;
-  Value unitWork = loops.mul(loops.mul(loops.size(op.getKey(), 1), together),
-                             kReadCost * pairWork());
-  QueryScratch scratch;
+  Value rowWork = loops.mul(loops.mul(loops.size(op.getKey(), 1), together),
+                            kReadCost * pairWork());
   auto takeScratch = [&] {
     scratch = tiles.rowScratch(mostTogether);
     tiles.takeShared(hasLists());
+    if (hasParts())
+      ownRecords = tiles.records(2 * mostTogether);
   };
-  forEachTask(units, unitWork, units, takeScratch, [&](Value unit) {
-    Value row = loops.add(first, loops.udiv(unit, heads));
-    Value head = loops.mul(loops.urem(unit, heads), together);
-    forGroupOf(
-        head, [&](const Group &group) { queryRow(group, row, head, scratch); });
-  });
+  auto build = [&](Value number, Value part,
+                   function_ref<void(const RowHeads &, const Unit &)> body) {
+    Unit unit = {loops.add(first, loops.udiv(number, heads)),
+                 loops.mul(loops.urem(number, heads), together), part};
+    forGroupOf(unit.head, [&](const Group &group) {
+      withHeads(group, unit, [&](const RowHeads &row) { body(row, unit); });
+    });
+  };
+  forEachTask(units, loops.udiv(rowWork, parts), units, takeScratch,
+              [&](Value unit) {
+                build(loops.udiv(unit, parts), loops.urem(unit, parts),
+                      [&](const RowHeads &row, const Unit &unit) {
+                        if (hasParts())
+                          addParts(row, unit);
+                        else
+                          tiles.row(row, scratch);
+                      });
+              });
+  if (!hasParts())
+    return;
+  Value merged = loops.select(isDivided, ofRows, loops.index(0));
+  forEachTask(
+      merged, loops.mul(parts, mostTogether * op.getValueWidth()), merged,
+      [] {},
+      [&](Value unit) {
+        build(unit, Value(), [&](const RowHeads &row, const Unit &unit) {
+          mergeParts(row, unit);
+        });
+      });
 }
 
 void StepTiler::tile() {

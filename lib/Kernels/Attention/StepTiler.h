@@ -20,14 +20,34 @@ protected:
   void tileRows(mlir::Value first);
 
 private:
-  mlir::Value headsOfUnit(mlir::Value rows);
+  /// Some heads of a row from `head` on, which are a unit of work, or one part
+  /// of their past.
+  struct Unit {
+    mlir::Value row, head, part;
+  };
 
-  /// Heads of queries that may be taken together: they share one of keys, and
-  /// the mask says the same of them.
+  bool hasParts() { return op.getParts() && !hasLists(); }
+  mlir::Value mostParts(mlir::Value first, mlir::Value rows);
+  void planUnits(mlir::Value first, mlir::Value rows);
+  HeadView viewOf(const Group &group, const Unit &unit, mlir::Value position);
+  void withHeads(const Group &group, const Unit &unit,
+                 llvm::function_ref<void(const RowHeads &)> body);
+  mlir::Value recordOf(const Unit &unit, mlir::Value number);
+  QueryScratch withRecord(QueryScratch own, mlir::Value record);
+  void addParts(const RowHeads &row, const Unit &unit);
+  void mergeParts(const RowHeads &row, const Unit &unit);
+
+  mlir::Value firstRow;
+  /// Heads of queries that may be taken together, as they share one of keys and
+  /// the mask says the same of them; and how many are.
   int64_t mostTogether = 1;
   mlir::Value together;
-  void queryRow(const Group &group, mlir::Value row, mlir::Value head,
-                const QueryScratch &scratch);
+  /// How many parts a past has at most, and whether each is a unit of its own,
+  /// with a record in `parts`; and these records, one behind the other.
+  mlir::Value parts, isDivided, records;
+  /// Of a task.
+  QueryScratch scratch;
+  mlir::Value ownRecords;
 };
 
 } // namespace heddle

@@ -215,6 +215,7 @@ func.func private @reads_the_query_in_place(%q: memref<?x64xbf16>,
     %sentences: memref<?xi32>) {
   // CHECK-DAG: %[[PROBABILITIES:.*]] = memref.alloca() {{.*}} : memref<256xbf16>
   // CHECK-DAG: %[[SCORES:.*]] = memref.alloca() {{.*}} : memref<256xf32>
+  // CHECK: scf.while
   // CHECK: %[[ROW:.*]] = memref.subview {{.*}} to memref<32xbf16, strided<[1], offset: ?>>
   // CHECK: transformer.online.probabilities row %[[ROW]], {{.*}} scores(%[[SCORES]] : memref<256xf32>) into %[[PROBABILITIES]],
   // CHECK: transformer.online.update row %[[PROBABILITIES]],
@@ -387,5 +388,39 @@ func.func private @keeps_pinned_slots(%q: memref<?x64xf32>,
     {heads = 4 : i64, pinned = 4 : i64}
     : (memref<?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
        !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// The past of few rows is divided: each part is a unit with a record of its own,
+// and what they have is merged in order. Otherwise a task merges them itself.
+// CHECK-LABEL: @divides_a_long_past
+func.func private @divides_a_long_past(%at: memref<?xi32>, %in: memref<?xi32>,
+    %q: memref<?x256xf32>, %kv: memref<?x?x128xf32>,
+    %parts: memref<?x4x16x128xf32>, %y: memref<?x256xf32>) {
+  %causal = transformer.mask.causal
+  // CHECK: %[[MOST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c1)
+  // CHECK: %[[PARTS:.*]] = arith.select %{{.*}}, %c1, %[[MOST]]
+  // CHECK: %[[IS_DIVIDED:.*]] = arith.cmpi sgt, %[[PARTS]], %c1
+  // CHECK: %[[RECORDS:.*]] = memref.collapse_shape %{{.*}} {{\[\[}}0, 1, 2], [3]] : memref<?x4x16x128xf32> into memref<?x128xf32>
+  // CHECK: scf.forall
+  // CHECK: %[[OWN:.*]] = memref.alloca() {{.*}} : memref<4x128xf32>
+  // CHECK: arith.select %[[IS_DIVIDED]]
+  // CHECK: transformer.online.init row
+  // CHECK: transformer.online.update row
+  // CHECK: transformer.online.merge
+  // CHECK: %[[IS_WHOLE:.*]] = arith.cmpi eq, %[[PARTS]], %c1
+  // CHECK: scf.if %[[IS_WHOLE]]
+  // CHECK: transformer.online.finish row
+  // CHECK: scf.forall
+  // CHECK-NOT: transformer.online.init
+  // CHECK: transformer.online.merge
+  // CHECK: transformer.online.finish row
+  transformer.attention %q, %kv, %kv mask(%causal) at %at of %at in %in
+    parts(%parts) into %y {heads = 4 : i64, kv_heads = 2 : i64}
+    : (memref<?x256xf32>, memref<?x?x128xf32>, memref<?x?x128xf32>,
+       !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?xi32>,
+       memref<?x4x16x128xf32>, memref<?x256xf32>) -> ()
   return
 }
