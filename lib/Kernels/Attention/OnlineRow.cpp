@@ -75,7 +75,10 @@ private:
   SmallVector<SumPart> partsOfWidth();
   void parts(ArrayRef<SumPart> parts);
   void addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
-               MutableArrayRef<Value> after, bool isPartial);
+               MutableArrayRef<Value> after, bool isPartial, Value row = {});
+  SmallVector<Value> addSteps(Value first, ArrayRef<SumPart> parts,
+                              int64_t sets, ValueRange before, bool isPartial,
+                              Value row = {});
   Value valuesAt(ArrayRef<Value> rows, const SumPart &part);
   void addToSums(Value sums, int64_t begin, int64_t count);
 
@@ -119,13 +122,20 @@ Value RowUpdate::valuesAt(ArrayRef<Value> rows, const SumPart &part) {
 }
 
 /// Adds the keys of a step, from `key` on; in a partial one those that are no
-/// keys stand for their neighbours inside, and nothing is added.
+/// keys stand for their neighbours inside, and nothing is added. With `row` the
+/// keys' rows follow each other from there on.
 void RowUpdate::addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
-                        MutableArrayRef<Value> after, bool isPartial) {
+                        MutableArrayRef<Value> after, bool isPartial,
+                        Value row) {
   Value last = loops.add(op.getEnd(), -1);
   SmallVector<Value> rows;
   Value inside;
   for (int64_t k = 0; k < group; ++k) {
+    if (row) {
+      rows.push_back(loops.add(row, k));
+      prefetchRow(loops, op.getValues(), loops.add(rows.back(), lanes));
+      continue;
+    }
     Value j = loops.add(key, k);
     if (isPartial) {
       j = loops.clamp(j, op.getBegin(), last);
@@ -160,6 +170,21 @@ void RowUpdate::addToSums(Value sums, int64_t begin, int64_t count) {
   loops.storeFirst(loops.add(before, sums), op.getSums(), at, count);
 }
 
+/// Adds a step to each set.
+SmallVector<Value> RowUpdate::addSteps(Value first, ArrayRef<SumPart> parts,
+                                       int64_t sets, ValueRange before,
+                                       bool isPartial, Value row) {
+  SmallVector<Value> after(before);
+  for (int64_t set = 0; set < sets; ++set) {
+    size_t at = set * parts.size();
+    addStep(loops.add(first, set * group), parts,
+            before.slice(at, parts.size()),
+            MutableArrayRef(after).slice(at, parts.size()), isPartial,
+            row ? loops.add(row, set * group) : Value());
+  }
+  return after;
+}
+
 void RowUpdate::parts(ArrayRef<SumPart> parts) {
   // An addition takes four cycles, and two can start in each. The keys of all
   // sets are in one tile, whose probabilities stand in scratch memory.
@@ -170,14 +195,16 @@ void RowUpdate::parts(ArrayRef<SumPart> parts) {
   auto pass = [&](Value from, Value to, bool isPartial) {
     sums =
         loops.carry(from, to, keys, sums, [&](Value first, ValueRange carried) {
-          SmallVector<Value> next(carried);
-          for (int64_t set = 0; set < sets; ++set) {
-            size_t at = set * parts.size();
-            addStep(loops.add(first, set * group), parts,
-                    carried.slice(at, parts.size()),
-                    MutableArrayRef(next).slice(at, parts.size()), isPartial);
-          }
-          return next;
+          auto ofKeys = [&] {
+            return addSteps(first, parts, sets, carried, isPartial);
+          };
+          if (isPartial || places.list || places.history)
+            return ofKeys();
+          RowRun run = runOf(loops, places, first, keys, op.getValues());
+          auto ofRun = [&] {
+            return addSteps(first, parts, sets, carried, isPartial, run.first);
+          };
+          return loops.ifYield(run.isWhole, ofRun, ofKeys);
         });
   };
   // Sets go by the position of the key: groups of them count from key 0.

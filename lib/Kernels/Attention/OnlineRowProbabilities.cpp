@@ -85,6 +85,7 @@ private:
 
   SmallVector<Value> loadQuery();
   Value rowAt(Value key, int64_t number);
+  Value dotProducts(function_ref<Value(int64_t)> rowOfKey);
   Value dotProducts(Value key);
   void copyKeys(Value key);
   Value scores(Value key);
@@ -157,12 +158,12 @@ Value RowProbabilities::rowAt(Value key, int64_t number) {
   return row;
 }
 
-/// The dot products of the query with the keys of a tile.
-Value RowProbabilities::dotProducts(Value key) {
+/// The dot products of the query with the keys of a tile, by their rows.
+Value RowProbabilities::dotProducts(function_ref<Value(int64_t)> rowOfKey) {
   SmallVector<Value> factors = query.empty() ? loadQuery() : query;
   SmallVector<Value> products;
   for (int64_t k = 0; k < lanes; ++k) {
-    Value row = rowAt(key, k), sum;
+    Value row = rowOfKey(k), sum;
     forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
       Value part =
           loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, elements);
@@ -172,6 +173,31 @@ Value RowProbabilities::dotProducts(Value key) {
     products.push_back(sum);
   }
   return sumsOfLanes(loops, products);
+}
+
+/// Most tiles are whole, and their rows one run: these need no arithmetic.
+Value RowProbabilities::dotProducts(Value key) {
+  auto ofKeys = [&] {
+    return dotProducts([&](int64_t number) { return rowAt(key, number); });
+  };
+  if (op.getList() || op.getHistory())
+    return ofKeys();
+  RowRun run = runOf(loops, places, key, lanes, op.getKeys());
+  Value isInside =
+      loops.logicalAnd(loops.lessOrEqual(op.getBegin(), key),
+                       loops.lessOrEqual(loops.add(key, lanes), op.getEnd()));
+  return loops
+      .ifYield(
+          loops.logicalAnd(run.isWhole, isInside),
+          [&] {
+            return SmallVector<Value>{dotProducts([&](int64_t number) {
+              Value row = loops.add(run.first, number);
+              prefetchRow(loops, op.getKeys(), loops.add(row, lanes));
+              return row;
+            })};
+          },
+          [&] { return SmallVector<Value>{ofKeys()}; })
+      .front();
 }
 
 /// The keys of a tile, a column each, as f32.

@@ -61,7 +61,7 @@ struct QueryRows {
 };
 
 /// A row of a step, at `position`: the queries of several heads, to which a
-/// mask shows the same keys of one head. `headView` gives the view of one by
+/// mask shows keys of the same positions. `headView` gives the view of one by
 /// its number; without a number of heads there is one.
 struct RowHeads {
   llvm::function_ref<HeadView(mlir::Value number)> headView;

@@ -1,8 +1,9 @@
 //===- StepTiler.cpp - One query at a time --------------------------------===//
 //
 // A row of a step has a position of its own, and finds its keys in the memory
-// of its sentence, in a cache, or by its history in several caches. Heads of
-// queries that share keys take turns with each tile of them.
+// of its sentence, in a cache, or by its history in several caches. Heads take
+// turns with each tile of keys: those that share keys find them in the caches
+// of the processor, and keys of others are neighbours in memory.
 //
 // A long past of few rows is several parts (Flash-Decoding; Dao et al. 2023).
 // Each has sums of its own, and these are merged in order: by the task that has
@@ -43,25 +44,25 @@ HeadView StepTiler::viewOf(const Group &group, const Unit &unit,
     if (pinned == 0)
       view.keyBegin = oldest;
   }
-  Value keysOf = keyHead(unit.head);
   if (op.getHistory()) {
     // All caches as one, of which the row's past picks.
     view.places.history = rowView(loops, op.getHistory(), unit.row);
     view.places.cacheRows = loops.size(op.getKey(), 1);
-    view.keys = headRowsOfAll(loops, op.getKey(), keysOf, op.getKeyWidth());
-    view.values =
-        headRowsOfAll(loops, op.getValue(), keysOf, op.getValueWidth());
-  } else {
-    Value cache = op.getShared() ? view.batch
-                  : op.getCaches()
-                      ? loops.toIndex(loops.load(op.getCaches(), unit.row))
-                      : unit.row;
-    view.keys = headRows(loops, op.getKey(), cache, keysOf, op.getKeyWidth());
-    view.values =
-        headRows(loops, op.getValue(), cache, keysOf, op.getValueWidth());
   }
   view.parts = &group.parts;
   return view;
+}
+
+/// The rows of a head of keys or values that a row of the step reads.
+Value StepTiler::rowsOf(Value memref, const HeadView &view, Value row,
+                        int64_t width) {
+  Value head = keyHead(view.head);
+  if (op.getHistory())
+    return headRowsOfAll(loops, memref, head, width);
+  Value cache = op.getShared()   ? view.batch
+                : op.getCaches() ? load(op.getCaches(), row)
+                                 : row;
+  return headRows(loops, memref, cache, head, width);
 }
 
 /// body() with the heads of a unit, which stand at a position of their row's.
@@ -72,6 +73,8 @@ void StepTiler::withHeads(const Group &group, const Unit &unit,
   auto headView = [&](Value number) {
     HeadView own = first;
     own.head = loops.add(unit.head, number);
+    own.keys = rowsOf(op.getKey(), own, unit.row, op.getKeyWidth());
+    own.values = rowsOf(op.getValue(), own, unit.row, op.getValueWidth());
     own.queries =
         headRows(loops, op.getQuery(), Value(), own.head, op.getQueryWidth());
     own.result = headRows(loops, op.getDestination(), Value(), own.head,
@@ -205,32 +208,44 @@ void StepTiler::mergeParts(const RowHeads &row, const Unit &unit) {
 // Units of work
 //===----------------------------------------------------------------------===//
 
-/// Heads that share keys are one unit if that leaves all threads about as much:
-/// then each tile of keys is read from memory, or from the L3 cache, once. If
-/// it does not, long pasts are divided.
+/// The heads of a row are one unit if that leaves all threads about as much: a
+/// tile of their keys is one piece of memory then. If it does not, long pasts
+/// are divided; the heads of short ones are units by the keys that they share,
+/// or each by itself.
 void StepTiler::planUnits(Value first, Value rows) {
   firstRow = first;
-  if (groups.size() == 1 && (!op.getMask() || isOfAllHeads(op.getMask())))
-    mostTogether = op.getHeads() / op.getKeyValueHeads();
   Value one = together = parts = loops.index(1);
   isDivided = {};
-  if (mostTogether == 1 && !hasParts())
-    return;
-  Value units = loops.mul(rows, int64_t(op.getHeads()) / mostTogether);
+  int64_t heads = op.getHeads();
+  if (groups.size() > 1 || (op.getMask() && !isOfAllHeads(op.getMask())))
+    mostTogether = 1;
+  else
+    mostTogether = heads;
   Value threads = ThreadsOp::create(loops.builder, loops.loc);
-  constexpr int64_t kEvenUnits = 4;
-  Value isShared =
-      loops.logicalOr(loops.equal(loops.urem(units, threads), loops.index(0)),
-                      loops.lessOrEqual(loops.mul(threads, kEvenUnits), units));
+  auto areEven = [&](int64_t headsOfUnit) {
+    constexpr int64_t kEvenUnits = 4;
+    Value units = loops.mul(rows, heads / headsOfUnit);
+    return loops.logicalOr(
+        loops.equal(loops.urem(units, threads), loops.index(0)),
+        loops.lessOrEqual(loops.mul(threads, kEvenUnits), units));
+  };
+  auto takeTogether = [&](Value isChosen, int64_t headsOfUnit) {
+    together = loops.select(isChosen, loops.index(headsOfUnit), together);
+  };
+  if (mostTogether > 1) {
+    int64_t sharing = heads / op.getKeyValueHeads();
+    takeTogether(areEven(sharing), sharing);
+  }
+  Value isWhole = areEven(mostTogether);
   if (hasParts()) {
-    parts = loops.select(isShared, one, mostParts(first, rows));
+    parts = loops.select(isWhole, one, mostParts(first, rows));
     isDivided = loops.less(one, parts);
-    isShared = loops.logicalOr(isShared, isDivided);
+    isWhole = loops.logicalOr(isWhole, isDivided);
     records = memref::CollapseShapeOp::create(
         loops.builder, loops.loc, op.getParts(),
         ArrayRef<ReassociationIndices>{{0, 1, 2}, {3}});
   }
-  together = loops.select(isShared, loops.index(mostTogether), one);
+  takeTogether(isWhole, mostTogether);
 }
 
 void StepTiler::tileRows(Value first) {

@@ -30,6 +30,8 @@ private:
   mlir::Value mostParts(mlir::Value first, mlir::Value rows);
   void planUnits(mlir::Value first, mlir::Value rows);
   HeadView viewOf(const Group &group, const Unit &unit, mlir::Value position);
+  mlir::Value rowsOf(mlir::Value memref, const HeadView &view, mlir::Value row,
+                     int64_t width);
   void withHeads(const Group &group, const Unit &unit,
                  llvm::function_ref<void(const RowHeads &)> body);
   mlir::Value recordOf(const Unit &unit, mlir::Value number);
@@ -38,8 +40,8 @@ private:
   void mergeParts(const RowHeads &row, const Unit &unit);
 
   mlir::Value firstRow;
-  /// Heads of queries that may be taken together, as they share one of keys and
-  /// the mask says the same of them; and how many are.
+  /// Heads that may be taken together, as the mask says the same of them; and
+  /// how many are.
   int64_t mostTogether = 1;
   mlir::Value together;
   /// How many parts a past has at most, and whether each is a unit of its own,

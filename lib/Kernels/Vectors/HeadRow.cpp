@@ -127,6 +127,13 @@ Value heddle::rowOf(VectorLoops &loops, const KeyPlaces &places, Value j,
   return loops.add(first, slotOf(loops, places, j, places.cacheRows));
 }
 
+RowRun heddle::runOf(VectorLoops &loops, const KeyPlaces &places, Value j,
+                     int64_t count, Value rows) {
+  Value first = rowOf(loops, places, j, rows);
+  Value last = rowOf(loops, places, loops.add(j, count - 1), rows);
+  return {first, loops.equal(loops.sub(last, first), loops.index(count - 1))};
+}
+
 static int64_t elementBytes(Value memref) {
   return elementOf(memref).getIntOrFloatBitWidth() / 8;
 }

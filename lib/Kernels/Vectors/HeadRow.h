@@ -43,6 +43,15 @@ mlir::Value everyRow(VectorLoops &loops, mlir::Value rows, mlir::Value first,
 mlir::Value rowOf(VectorLoops &loops, const KeyPlaces &places, mlir::Value j,
                   mlir::Value rows);
 
+/// The row of key j, and whether those of the next keys, `count` with it, stand
+/// behind it one by one: not on both sides of a lap's end.
+struct RowRun {
+  mlir::Value first, isWhole;
+};
+/// Keys are neither listed nor found by a history.
+RowRun runOf(VectorLoops &loops, const KeyPlaces &places, mlir::Value j,
+             int64_t count, mlir::Value rows);
+
 /// Asks for the cache lines of a row that is needed soon, where rows are a page
 /// apart: the machine does not foresee them itself. In the second cache, since
 /// such rows share few sets of the first.
