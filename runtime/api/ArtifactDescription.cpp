@@ -59,6 +59,11 @@ static std::string describeGeneration(const Manifest &manifest) {
   add("source at most ", generation.maxSourceLength);
   if (generation.cropsSources)
     parts.push_back("longer ones cut");
+  if (manifest.promptsTarget) {
+    add("positions ", generation.maxTarget);
+    add("beams ", std::optional<int64_t>(generation.beams));
+    return joined(parts);
+  }
   add("source positions ", manifest.sourcePositions);
   add("target positions ", generation.maxTarget);
   return joined(parts);
@@ -112,9 +117,22 @@ static std::string describeEntry(const Entry &entry) {
   for (const Extent &dim : entry.dims)
     dims.push_back(nameOf(dim));
   std::string text = "  " + entry.name + " (" + joined(dims) + ")\n";
-  for (const Argument &argument : entry.arguments)
-    text += "    " + padded(nameOf(argument.kind), 10) +
-            padded(argument.name, 24) + " " + describe(argument) + "\n";
+  auto isLike = [](const Argument &a, const Argument &b) {
+    return a.kind == b.kind && describe(a) == describe(b);
+  };
+  // The caches of all layers are alike.
+  for (size_t i = 0, end = 0; i < entry.arguments.size(); i = end) {
+    const Argument &first = entry.arguments[i];
+    for (end = i + 1; end < entry.arguments.size() &&
+                      first.kind == ArgumentKind::State &&
+                      isLike(first, entry.arguments[end]);)
+      ++end;
+    std::string name = first.name;
+    if (end > i + 1)
+      name += " to " + entry.arguments[end - 1].name;
+    text += "    " + padded(nameOf(first.kind), 10) + padded(name, 24) + " " +
+            describe(first) + "\n";
+  }
   return text;
 }
 
@@ -130,8 +148,10 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("gpus", joined(manifest.gpus));
   if (!manifest.libraries.empty())
     text += row("libraries", joined(manifest.libraries));
-  std::string sizes = std::to_string(manifest.sourceVocabulary) + " source";
-  if (manifest.generates)
+  std::string sizes = std::to_string(manifest.sourceVocabulary);
+  if (!manifest.promptsTarget)
+    sizes += " source";
+  if (manifest.generates && !manifest.promptsTarget)
     sizes += ", " + std::to_string(manifest.targetVocabulary) + " target";
   text += row("vocabulary", sizes);
   const std::string &reason = manifest.tokenizer.reason;

@@ -65,13 +65,20 @@ Result<EngineRequest> GenerationRequest::make(const heddle_request &request) {
       tokens->target(line.target, TargetPart::Beginning);
   if (!beginning.ok())
     return Status::error("the target of the input ", beginning.message());
+  const Manifest &manifest = session.model->manifest();
+  if (manifest.promptsTarget)
+    if (Status status = checkRoom(manifest.generation,
+                                  int64_t(prompt->size() + beginning->size()),
+                                  search.maxLength);
+        !status.ok())
+      return Status::error("the input ", status.message());
   const Tokenizer *tokenizer = session.model->tokenizer();
   stream.emplace([this](const TokenIds &ids) { return tokens->text(ids); },
                  [tokenizer](int32_t id) {
                    return tokenizer && byteOfPiece(tokenizer->nameOf(id)) >= 0;
                  },
-                 session.model->manifest().tokenizer.cleansUp, stopsOf(session),
-                 token, context, session.cancelled);
+                 manifest.tokenizer.cleansUp, stopsOf(session), token, context,
+                 session.cancelled);
   return EngineRequest{std::move(*prompt), std::move(*beginning), search, {}};
 }
 

@@ -90,8 +90,7 @@ static Status checkTellsTokens(const heddle_session &session,
     return Status::error(asked, nameOf("split"),
                          " joins the answers of sentences");
   if (search.alternatives > 0)
-    return Status::error(asked, nameOf("alternatives"),
-                         " gives several translations");
+    return Status::error(asked, nameOf("alternatives"), " gives several texts");
   if (search.draws() > 1)
     return Status::error(asked, nameOf("n-best"), " draws ", search.draws(),
                          " texts");

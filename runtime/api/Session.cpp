@@ -77,6 +77,10 @@ static Status checkStride(const Model &model, const Settings &settings) {
   std::optional<Aggregation> aggregation = settings.values().label.aggregation;
   bool findsSpans = aggregation && *aggregation != Aggregation::None;
   const Manifest &manifest = model.manifest();
+  if (manifest.promptsTarget && settings.values().stride == 0)
+    return Status::error(settings.nameOf("stride"),
+                         " has the value 0, expected 1 or more: a window "
+                         "begins with a token of the one before");
   if (!settings.has("stride") || manifest.answer || manifest.promptsTarget ||
       findsSpans)
     return Status::success();

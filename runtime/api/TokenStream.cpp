@@ -120,11 +120,12 @@ std::string TokenStream::tell(Told &told, const TokenIds &before, int32_t token,
     return text.substr(std::min(told.all, text.size()));
   }
   told.tokens.push_back(token);
-  if (!isByte(token))
-    told.run.reset();
-  else if (!told.run)
-    told.run = told.text.size();
   std::string text = textOf(told.tokens);
+  // What has no text ends no run: decoders leave it out.
+  if (!isByte(token) && text != told.text)
+    told.run.reset();
+  else if (isByte(token) && !told.run)
+    told.run = told.text.size();
   size_t begin = std::min(told.size, text.size()), end = certain(told, text);
   std::string added = text.substr(begin, end - begin);
   told.text = std::move(text);

@@ -107,7 +107,12 @@ Result<TokenIds> LineTokens::source(const LineText &line,
       cut && most && int64_t(result->size()) > *most) {
     *cut = "has " + std::to_string(result->size()) + " tokens and is cut to " +
            std::to_string(*most);
+    // Of a prompt the latest text stays, behind the token that begins all, if
+    // there is one; of a source the first text, in front of what ends all.
     size_t end = std::min(endOf(*result), size_t(*most));
+    if (model.manifest().promptsTarget)
+      end = size_t(*most) -
+            (result->front() == model.manifest().tokenizer.bos ? 1 : 0);
     result->erase(result->begin() + ptrdiff_t(size_t(*most) - end),
                   result->end() - ptrdiff_t(end));
   }

@@ -86,7 +86,16 @@ public:
     if (lists > 1 && size_t(number) >= lists)
       return Status::error(source.nameOf(number),
                            " has no list of allowed tokens: there are ", lists);
-    return TextJob::encode(number, line);
+    Result<Sentence> sentence = TextJob::encode(number, line);
+    if (!sentence.ok() || !model.manifest().promptsTarget)
+      return sentence;
+    Status status =
+        checkRoom(model.manifest().generation,
+                  int64_t(sentence->source.size() + sentence->target.size()),
+                  search.maxLength);
+    return status.ok() ? std::move(sentence)
+                       : Result<Sentence>(Status::error(source.nameOf(number),
+                                                        " ", status.message()));
   }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return bytesToGenerate(model, session, batch.sources, batch.targets,

@@ -177,6 +177,16 @@ void Constraints::apply(const TokensSoFar &row, const NextTokenScores &scores) {
   });
 }
 
+Status heddle::checkRoom(const Generation &generation, int64_t given,
+                         std::optional<int64_t> requested) {
+  if (requested || !generation.maxWhole || given < *generation.maxWhole)
+    return Status::success();
+  return Status::error("has ", given,
+                       " tokens, but the model's max_length ends a text at ",
+                       *generation.maxWhole,
+                       ": a maximal length of the caller's own admits more");
+}
+
 int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,
                             int64_t prefix, std::optional<int64_t> requested) {
   int64_t limit = std::numeric_limits<int32_t>::max();

@@ -91,6 +91,11 @@ private:
   uint32_t rowNumber = 0;
 };
 
+/// Fails if the settings let nothing follow a text of `given` tokens, as they
+/// end it there: `requested` takes their place.
+Status checkRoom(const Generation &generation, int64_t given,
+                 std::optional<int64_t> requested);
+
 /// How many tokens a sentence of `sourceLength` tokens may generate behind a
 /// prefix, at least one: `requested`, or else what the model's settings say; in
 /// either case no more than it has positions.

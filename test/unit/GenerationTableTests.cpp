@@ -274,7 +274,8 @@ std::string settingsOfPrompted(const std::string &fields) {
   return text;
 }
 
-/// Lengths of transformers count a prompt, and nothing stands in front of it;
+/// Lengths of transformers count a prompt, and nothing stands in front of it: a
+/// minimum that counts a start token is one more;
 /// the last token takes no position.
 TEST(HuggingFaceGeneration, LengthsCountPrompts) {
   EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "bos_token_id": 1)"),
@@ -282,7 +283,7 @@ TEST(HuggingFaceGeneration, LengthsCountPrompts) {
   EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": [2, 3], "max_length": 40,
               "min_length": 4, "decoder_start_token_id": 5)"),
             "{eos = array<i32: 2, 3>, max_target = 64 : i32, max_whole = 40 : "
-            "i32, min_length = 4 : i32, pad = 2 : i32}");
+            "i32, min_length = 5 : i32, pad = 2 : i32}");
   EXPECT_EQ(settingsOfPrompted(R"("eos_token_id": 2, "max_length": 400)"),
             "{eos = array<i32: 2>, max_target = 64 : i32, pad = 2 : i32}");
   // Both are counts of new tokens.

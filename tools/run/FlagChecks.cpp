@@ -286,7 +286,7 @@ Status FlagChecks::checkTranslates() const {
   if (!job)
     return Status::success();
   auto refuse = [&](std::string_view flag) {
-    return Status::error(flag, " is for translations, but ", job);
+    return Status::error(flag, " is for generated text, but ", job);
   };
   // Scoring is the one job that several workers do not share, and that writes
   // whole rows of logits.
@@ -294,7 +294,7 @@ Status FlagChecks::checkTranslates() const {
     if (given.has(flag) && !options.teacher.empty())
       return refuse(flag);
   for (const auto &[flag, value] : given.values)
-    if (const char *what = isOfTranslations(flag)         ? "translations"
+    if (const char *what = isOfTranslations(flag)         ? "generated text"
                            : isOfVectors(flag)            ? "vectors"
                            : isOfGroup(flag, kLabelGroup) ? "labels"
                                                           : nullptr)

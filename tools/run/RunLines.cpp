@@ -170,10 +170,13 @@ static Status printContinuation(Run &run, const RunOptions &options,
       statusOf(heddle_session_on_token(run.session.get(), printToken, &output));
   if (!status.ok())
     return status;
-  return print(run, heddle_translate_stream, options.prefix, options, output,
-               [](int64_t, const heddle_answer_text *, size_t) {
-                 return std::string("\n");
-               });
+  status = print(run, heddle_translate_stream, options.prefix, options, output,
+                 [](int64_t, const heddle_answer_text *, size_t) {
+                   return std::string("\n");
+                 });
+  // What could not be written has ended the text: that is the reason to tell.
+  Status written = output.flush();
+  return written.ok() ? status : written;
 }
 
 Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
@@ -184,7 +187,7 @@ Status heddle::printAnswers(const RunOptions &options, OutputWriter &output) {
   std::string vectors = options.output.empty() ? options.vectors : "--output";
   bool wantsSeveral = options.top && options.nearest.empty();
   for (auto [flag, isFor, what] :
-       {std::tuple(options.translates, "generate", "translations"),
+       {std::tuple(options.translates, "generate", "generated text"),
         {wantsSeveral && !givesLabels(task) ? "--top" : "", "",
          "labels and answers"},
         {vectors, "embed", "vectors"},

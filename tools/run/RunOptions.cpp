@@ -171,6 +171,9 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
 Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const std::string &argument = arguments[at];
   GivenFlag flag(argument);
+  // Of prompts, what follows is the new part.
+  if (flag.name == "--max-new")
+    flag.name = "--max-length";
   const std::string &name = flag.name;
   const heddle_setting *setting = findSetting(name);
   bool isOwn = findFile(options, name) || name == "--form" ||

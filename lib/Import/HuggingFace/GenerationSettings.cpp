@@ -95,8 +95,10 @@ static void readLengths(ConfigReader &config, const GeneratingNetwork &network,
   const Setting &setting =
       countsNew ? setting::minNewTokens : setting::minLength;
   int64_t least = countsNew ? minNew : minLength;
+  // The runtime counts a start token, which stands in front of no prompt.
+  int64_t start = network.continuesTexts && !countsNew ? 1 : 0;
   if (least)
-    settings.set(setting.key, builder.getI32IntegerAttr(least));
+    settings.set(setting.key, builder.getI32IntegerAttr(least + start));
   LongestSequence longest = readMaxLength(config);
   std::optional<int64_t> most = longest.generated;
   // transformers' tables of positions end there, also those of formulas.

@@ -114,8 +114,9 @@ TEST_F(RunHiddenTest, flags_that_only_translations_read) {
       expectUsageError(with + " --logits b.npy",
                        "--hidden encodes, but --teacher scores");
     else
-      expectUsageError(with, std::string(flag) +
-                                 " is for translations, but --hidden encodes");
+      expectUsageError(with,
+                       std::string(flag) +
+                           " is for generated text, but --hidden encodes");
   }
   expectUsageError("toy --hidden=",
                    "--hidden has an empty value, expected a file");

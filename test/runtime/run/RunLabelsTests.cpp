@@ -128,7 +128,7 @@ TEST_F(RunLabelsTest, of_a_model_with_several_tasks) {
       input);
   EXPECT_EQ(run("texts ab").output, run("texts --task classify ab").output);
   expectError("all --ids --task tag --beam 4",
-              "--beam is for translations, but 'all' is asked to tag texts",
+              "--beam is for generated text, but 'all' is asked to tag texts",
               input);
   expectError("texts --output v.npy ab",
               "'texts' has no task 'embed': it classifies texts and labels "

@@ -195,5 +195,5 @@ TEST_F(RunOnErrorTest, refuses_what_means_nothing) {
       "toy --on-error go",
       "--on-error has the value 'go', expected stop, skip or crop");
   expectUsageError("toy --on-error skip --teacher x --logits y",
-                   "--on-error is for translations, but --teacher scores");
+                   "--on-error is for generated text, but --teacher scores");
 }

@@ -195,12 +195,12 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectUsageError("toy --profile --profile=y",
                    "--profile is given twice, as '' and as 'y'");
   expectUsageError("toy --workers 2 --teacher x --logits y",
-                   "--workers is for translations, but --teacher scores");
+                   "--workers is for generated text, but --teacher scores");
   expectUsageError("toy --max-memory 1M",
                    "--max-memory has the value '1M', expected a number of MiB "
                    "from 1 to 1073741824");
   expectUsageError("toy --max-memory 2 --teacher x --logits y",
-                   "--max-memory is for translations, but --teacher scores");
+                   "--max-memory is for generated text, but --teacher scores");
   expectUsageError("toy --max-memory 2 --profile",
                    "--profile measures the machine's peaks, with memory that "
                    "--max-memory does not bound");
@@ -208,7 +208,7 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
        {"--min-length 3", "--max-length 3", "--no-shortlist"}) {
     std::string name = std::string(flag).substr(0, std::string(flag).find(' '));
     expectUsageError(std::string("toy --teacher x --logits y ") + flag,
-                     name + " is for translations, but --teacher scores");
+                     name + " is for generated text, but --teacher scores");
   }
   expectUsageError("toy --stop=", "--stop has an empty value, expected a text");
   expectUsageError(

@@ -137,6 +137,17 @@ TEST(ConstraintsTest, no_end_before_the_minimum) {
   EXPECT_TRUE(mayEnd({1, 1}, 1));
 }
 
+TEST(LengthLimitTest, a_text_that_is_over_has_no_room) {
+  Generation generation = endingWith(0);
+  EXPECT_TRUE(checkRoom(generation, 100, {}).ok());
+  generation.maxWhole = 12;
+  EXPECT_TRUE(checkRoom(generation, 11, {}).ok());
+  EXPECT_EQ(checkRoom(generation, 13, {}).message(),
+            "has 13 tokens, but the model's max_length ends a text at 12: a "
+            "maximal length of the caller's own admits more");
+  EXPECT_TRUE(checkRoom(generation, 13, 5).ok());
+}
+
 TEST(LengthLimitTest, combines_its_bounds) {
   Generation generation = endingWith(0);
   auto limit = [&](int64_t source, std::optional<int64_t> requested,

@@ -117,7 +117,7 @@ RUNS = [
     (
         WHO + ["--beam", "4"],
         "a\n",
-        "--beam is for translations, but 'artifact' is asked to answer questions",
+        "--beam is for generated text, but 'artifact' is asked to answer questions",
     ),
     (
         WHO + ["--aggregate", "first"],
