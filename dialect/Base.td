@@ -133,13 +133,13 @@ class Transformer_VectorsOf<list<Type> elements, string elementNames>
                          "vectors of a static width">;
 def Transformer_Values : Transformer_ValuesOf<[F32], "f32">;
 def Transformer_Vectors : Transformer_VectorsOf<[F32], "f32">;
-/// What attention multiplies and keeps; short floats come from `round`.
+/// What attention multiplies; short floats come from `round`.
 def Transformer_FloatVectors
     : Transformer_VectorsOf<[F32, BF16, F16], "f32, bf16 or f16">;
 def Transformer_Floats
     : Transformer_ValuesOf<[F32, BF16, F16], "f32, bf16 or f16">;
-/// What a product multiplies; short floats and i8 come from `round` and
-/// `quantize`.
+/// What a product multiplies, or a cache keeps; short floats and i8 come from
+/// `round` and `quantize`.
 def Transformer_Factors : Transformer_VectorsOf<[F32, BF16, F16, I8],
                                                 "f32, bf16, f16 or i8">;
 /// What a table holds, or what is looked up in one.

@@ -166,12 +166,13 @@ static void attach(MLIRContext *context) {
 void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-           RotaryPositionsOp, MultiplyOp, LinearOp, FfnOp, QuantizeOp, RoundOp,
-           FakeQuantizeOp, CandidateLogitsOp, LargestLogitsOp, BestLogitsOp,
-           ActivationOp, NormOp, AddOp, FillOp, AttentionOp, LinearAttentionOp,
-           LinearAttentionSumsOp, LinearAttentionReadOp, ProjectSequenceOp,
-           TakeRowsOp, PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp,
-           CacheAppendOp, CacheFillOp, LastRowsOp>(context);
+           RotaryPositionsOp, MultiplyOp, LinearOp, FfnOp, QuantizeOp,
+           QuantizeHeadsOp, RoundOp, FakeQuantizeOp, CandidateLogitsOp,
+           LargestLogitsOp, BestLogitsOp, ActivationOp, NormOp, AddOp, FillOp,
+           AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
+           LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp, PutRowsOp,
+           PoolOp, NormalizeOp, RecurrenceOp, CacheAppendOp, CacheFillOp,
+           LastRowsOp>(context);
     attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

@@ -69,6 +69,8 @@ std::string AttentionOp::describe() {
                                     : "_step";
   if (isRelative())
     form += "_relative";
+  if (getKeyScales())
+    form += "_i8";
   return nameKernel(*this, form,
                     {static_cast<int64_t>(getHeads()), getQueryWidth()});
 }

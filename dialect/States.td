@@ -85,10 +85,10 @@ def CacheAppendOp : Transformer_StateOp<"cache.append",
     - (C2) both have one element type.
     - (C3) pinned is 0 or more.
   }];
-  let arguments = (ins Transformer_FloatVectors:$input,
+  let arguments = (ins Transformer_Factors:$input,
                        Transformer_PerRow:$positions,
                        Optional<Transformer_PerRow>:$caches,
-                       Transformer_FloatVectors:$destination,
+                       Transformer_Factors:$destination,
                        DefaultValuedAttr<I64Attr, "0">:$pinned);
   let assemblyFormat = [{
     $input `at` $positions (`in` $caches^)? `into` $destination attr-dict
@@ -124,10 +124,10 @@ def CacheFillOp : Transformer_StateOp<"cache.fill", ["readsDestinations"]> {
     - (C2) both have one element type.
     - (C3) pinned is 0 or more.
   }];
-  let arguments = (ins Transformer_FloatVectors:$input,
+  let arguments = (ins Transformer_Factors:$input,
                        Transformer_PerRow:$lengths,
                        Optional<Transformer_PerRow>:$caches,
-                       Transformer_FloatVectors:$destination,
+                       Transformer_Factors:$destination,
                        DefaultValuedAttr<I64Attr, "0">:$pinned);
   let assemblyFormat = [{
     $input `lengths` `(` $lengths `)` (`in` $caches^)? `into` $destination

@@ -224,8 +224,10 @@ Value AttentionOp::buildBytes(OpBuilder &builder) {
   if (!getCaches() && !getHistory())
     return buildByteSize(builder, getLoc(), getOperands());
   Counter counter{builder, getLoc()};
-  int64_t bits = shapedType(getKey()).getElementTypeBitWidth() *
-                 (width(getKey()) + width(getValue()));
+  int64_t bits = 0;
+  for (Value kept : {getKey(), getValue(), getKeyScales(), getValueScales()})
+    if (kept)
+      bits += shapedType(kept).getElementTypeBitWidth() * width(kept);
   Value slots =
       counter.mul(counter.size(getQuery(), 0), counter.size(getKey(), 1));
   SmallVector<Value> others = {getQuery(), getPositions(), getSentences(),

@@ -166,19 +166,15 @@ LogicalResult AttentionOp::verify() {
   // attention_c8, attention_c15
   if (failed(verifyMaskOf(*this)))
     return failure();
-  // attention_c12
-  Type element = shapedType(getQuery()).getElementType();
-  for (Value each : {getKey(), getValue()})
-    if (shapedType(each).getElementType() != element)
-      return emitOpError("expects queries, keys and values of one element "
-                         "type, found ")
-             << getQuery().getType() << " and " << each.getType();
+  // attention_c12, attention_c18
+  if (failed(verifyFactorTypes(*this)))
+    return failure();
   if (Value destination = getDestination();
       destination &&
       shapedType(destination).getElementType() != getResultElementType())
     return emitOpError("expects a destination of ")
            << getResultElementType() << ", found " << destination.getType();
-  // attention_c18
+  // attention_c19
   if (failed(verifyParts(*this)))
     return failure();
   // attention_c13, attention_c16, attention_c17
@@ -192,11 +188,12 @@ LogicalResult AttentionOp::verify() {
 
 void AttentionOp::build(OpBuilder &builder, OperationState &state,
                         const AttentionSpec &spec) {
-  build(builder, state, spec.query, spec.key, spec.value, spec.mask,
-        spec.positions, spec.sentences, spec.caches, spec.history, spec.prefill,
-        spec.parts, spec.blocks, spec.starts, spec.lengths, spec.relativeKeys,
-        spec.relativeQueries, spec.destination, spec.heads, spec.kvHeads,
-        spec.scale, spec.isShared, spec.rounds, spec.pinned, spec.normalizer);
+  build(builder, state, spec.query, spec.key, spec.value, spec.keyScales,
+        spec.valueScales, spec.mask, spec.positions, spec.sentences,
+        spec.caches, spec.history, spec.prefill, spec.parts, spec.blocks,
+        spec.starts, spec.lengths, spec.relativeKeys, spec.relativeQueries,
+        spec.destination, spec.heads, spec.kvHeads, spec.scale, spec.isShared,
+        spec.rounds, spec.pinned, spec.normalizer);
 }
 
 namespace {

@@ -61,13 +61,15 @@ void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 
 /// Attention's C8 and C15: what its masks tell apart and read.
 llvm::LogicalResult verifyMaskOf(AttentionOp op);
+/// Attention's C12 of what it multiplies, and C18.
+llvm::LogicalResult verifyFactorTypes(AttentionOp op);
 /// Attention's C13.
 llvm::LogicalResult verifyProjected(AttentionOp op);
 /// Attention's C16.
 llvm::LogicalResult verifyTaken(AttentionOp op);
 /// Attention's C17.
 llvm::LogicalResult verifyRelative(AttentionOp op);
-/// Attention's C18.
+/// Attention's C19.
 llvm::LogicalResult verifyParts(AttentionOp op);
 
 /// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10,

@@ -78,6 +78,13 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     n brings the query's largest one into [2^14, 2^15): down to 2^-28 of the largest,
     probabilities round as f16 does; smaller ones are off by up to 2^-39 of it.
 
+    Keys and values of i8, as choose-precision makes them of decoders with
+    `quantize_heads`, have a scale for each position and kv head, `key_scales` and
+    `value_scales`: an element is its integer times that scale. Queries, scores,
+    probabilities and all sums are f32 then. Where f32 rounds is not fixed: a scale
+    multiplies each element of its key, or the sum of the products with it; each
+    element of its value, or the probability.
+
     With `round`, which fuse-quantize adds, the result is rounded and has type
     bf16, or f16 with `round(f16)`, see the op.
 
@@ -134,6 +141,11 @@ def AttentionOp : Transformer_LayerOp<"attention", [
            {heads = 8 : i64}
       : (tensor<?x?x256xf32>, tensor<?x256xf32>, tensor<?x256xf32>,
          tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x256xf32>
+    %y = transformer.attention %q, %ints, %ints key_scales(%s) value_scales(%s)
+           mask(%m) {heads = 8 : i64}
+      : (tensor<?x?x256xf32>, tensor<?x?x256xi8>, tensor<?x?x256xi8>,
+         tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask)
+        -> tensor<?x?x256xf32>
     ```
 
     Constraints:
@@ -157,8 +169,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C10) their values are f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64,
       or vectors of these in similarity regions.
     - (C11) the scale is a finite number.
-    - (C12) query, key and value have one element type; a destination is of the
-      result's type.
+    - (C12) query, key and value have one element type, but queries beside keys and
+      values of i8 are f32; a destination is of the result's type.
     - (C13) keys and values are both projected along the sequence
       (`project_sequence`) or neither is; if they are, perhaps with a linear
       between, there is no mask but the full one: a projected row is made of all
@@ -176,8 +188,10 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       the full and the ragged form, and as many kv heads as heads. Queries and keys
       have positions of their own: they are neither rows that `take_rows` lists nor
       projected along the sequence.
+    - (C18) keys and values have scales exactly if they are i8: the leading
+      dimensions of keys, then kvHeads. Such keys are neither ragged nor relative.
 
-    - (C18) parts are f32 [rows, heads, 16, width of a value and 64 more], on memrefs,
+    - (C19) parts are f32 [rows, heads, 16, width of a value and 64 more], on memrefs,
       in a step without `shared`.
 
     split-phases derives a step only if a query sees no later position. It
@@ -194,8 +208,10 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - projected keys, see `project_sequence`.
   }];
   let arguments = (ins Transformer_FloatVectors:$query,
-                       Transformer_FloatVectors:$key,
-                       Transformer_FloatVectors:$value,
+                       Transformer_Factors:$key,
+                       Transformer_Factors:$value,
+                       Optional<Transformer_Vectors>:$key_scales,
+                       Optional<Transformer_Vectors>:$value_scales,
                        Optional<Transformer_Mask>:$mask,
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_PerRow>:$sentences,
@@ -220,7 +236,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                         MaxSizedRegion<1>:$score,
                         MaxSizedRegion<1>:$normalizerRegion);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
+    $query `,` $key `,` $value (`key_scales` `(` $key_scales^ `)`)?
+        (`value_scales` `(` $value_scales^ `)`)? (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
         (`prefill` `(` $prefill^ `)`)? (`parts` `(` $parts^ `)`)?
@@ -243,7 +260,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     int64_t getValueWidth();
     /// The factor of the default similarity.
     float getEffectiveScale();
-    /// What it multiplies: f32 or a short float, and which of both.
+    /// What it multiplies: f32, of which keys and values may be stored as i8, or
+    /// a short float, and which of both.
     ::mlir::Type getFactorType();
     bool isOfShortFloats();
     /// That of the result: a short float with `round`, or f32.

@@ -1,15 +1,50 @@
 //===- AttentionChecks.cpp - Which keys attention may have ----------------===//
 //
-// What masks and projections ask of the attention that reads them.
+// Types of keys and values, and what masks and projections ask of the attention
+// that reads them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/LayerChecks.h"
 #include "dialect/attention/Attention.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace heddle;
+
+LogicalResult heddle::verifyFactorTypes(AttentionOp op) {
+  bool isOfIntegers = getElementTypeOrSelf(op.getKey()).isInteger(8);
+  if (isOfIntegers && !op.getFactorType().isF32())
+    return op.emitOpError("expects queries of f32 beside keys of i8, found ")
+           << op.getQuery().getType();
+  Value first = isOfIntegers ? op.getKey() : op.getQuery();
+  for (Value each : {op.getKey(), op.getValue()})
+    if (getElementTypeOrSelf(each) != getElementTypeOrSelf(first))
+      return op.emitOpError("expects ")
+             << (isOfIntegers ? "keys" : "queries, keys")
+             << " and values of one element type, found " << first.getType()
+             << " and " << each.getType();
+  SmallVector<int64_t> shape(shapedType(op.getKey()).getShape());
+  shape.back() = op.getKeyValueHeads();
+  for (Value scales : {op.getKeyScales(), op.getValueScales()}) {
+    if (bool(scales) != isOfIntegers)
+      return op.emitOpError(
+                 "expects scales of keys and values exactly if these "
+                 "are i8, found ")
+             << op.getKey().getType();
+    if (scales &&
+        failed(verifyCompatibleShape(shapedType(scales).getShape(), shape)))
+      return op.emitOpError("expects a scale for each of ")
+             << op.getKeyValueHeads() << " kv heads of "
+             << op.getKey().getType() << ", found " << scales.getType();
+  }
+  if (isOfIntegers && (op.hasRaggedKeys() || op.isRelative()))
+    return op.emitOpError(
+        "expects keys of i8 neither ragged nor beside vectors "
+        "of relative positions");
+  return success();
+}
 
 static LogicalResult verifyHeadsOf(MaskOpInterface mask, AttentionOp op) {
   std::optional<int64_t> heads = mask.numHeads();

@@ -26,6 +26,12 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
     return refuse() << "its keys depend on the target, its queries do not";
   if (key != value || (key && key != 1))
     return refuse() << "only one of its keys and values depends on the target";
+  for (MutableOperandRange scales :
+       {getKeyScalesMutable(), getValueScalesMutable()})
+    for (OpOperand &operand : scales)
+      if (axis(operand) != key)
+        return refuse() << "only one of its keys and their scales depends on "
+                           "the target";
   if (isRelative())
     return refuse() << "it has vectors of relative positions";
   if (!key)
@@ -55,6 +61,15 @@ bool heddle::readsRing(AttentionOp op) {
          op.getMaskOp().reach().lookback.has_value();
 }
 
+/// What a cache keeps of each position: its key, its value and, if these are
+/// integers, their scales.
+static SmallVector<Value> keptRows(AttentionOp op) {
+  SmallVector<Value> rows = {op.getKey(), op.getValue()};
+  if (op.getKeyScales())
+    rows.append({op.getKeyScales(), op.getValueScales()});
+  return rows;
+}
+
 SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   if (!axes[getKeyMutable().getOperandNumber()])
     return {};
@@ -64,14 +79,15 @@ SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   int64_t pinned = pinnedSlots(*this);
   if (slots)
     *slots += 1 + pinned;
-  auto cache = [&](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return StateType{
-        RankedTensorType::get({ShapedType::kDynamic, type.getDimSize(2)},
-                              type.getElementType()),
-        slots, pinned};
-  };
-  return {cache(getKey()), cache(getValue())};
+  SmallVector<StateType> caches;
+  for (Value kept : keptRows(*this)) {
+    auto type = cast<RankedTensorType>(kept.getType());
+    caches.push_back(
+        {RankedTensorType::get({ShapedType::kDynamic, type.getDimSize(2)},
+                               type.getElementType()),
+         slots, pinned});
+  }
+  return caches;
 }
 
 /// The operands of the full form and what stays in any form.
@@ -80,6 +96,10 @@ static AttentionSpec specOf(AttentionOp op, const IRMapping &mapping) {
   spec.query = mapping.lookupOrDefault(op.getQuery());
   spec.key = mapping.lookupOrDefault(op.getKey());
   spec.value = mapping.lookupOrDefault(op.getValue());
+  if (op.getKeyScales()) {
+    spec.keyScales = mapping.lookupOrDefault(op.getKeyScales());
+    spec.valueScales = mapping.lookupOrDefault(op.getValueScales());
+  }
   if (op.getMask())
     spec.mask = mapping.lookupOrDefault(op.getMask());
   if (op.getRelativeKeys())
@@ -106,23 +126,19 @@ static Value buildFrom(AttentionOp op, const AttentionSpec &spec,
 SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
                                           StepContext &step) {
   bool shared = !step.axes[getKeyMutable().getOperandNumber()];
-  Value key = step.lookup(getKey()), value = step.lookup(getValue());
+  AttentionSpec spec = specOf(*this, step.mapping);
   SmallVector<Value> results(1);
   IntegerAttr pinned =
       builder.getI64IntegerAttr(shared ? 0 : step.stateTypes.front().pinned);
-  if (!shared) {
-    auto append = [&](Value source, Value cache) {
-      return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
-                                   step.positions, step.caches, cache, pinned)
-          .getOutput();
-    };
-    key = append(key, step.states[0]);
-    value = append(value, step.states[1]);
-    results.append({key, value});
-  }
-  AttentionSpec spec = specOf(*this, step.mapping);
-  spec.key = key;
-  spec.value = value;
+  // In the order of keptRows.
+  Value *kept[] = {&spec.key, &spec.value, &spec.keyScales, &spec.valueScales};
+  if (!shared)
+    for (auto [rows, cache] : llvm::zip(kept, step.states)) {
+      *rows = CacheAppendOp::create(builder, getLoc(), cache.getType(), *rows,
+                                    step.positions, step.caches, cache, pinned)
+                  .getOutput();
+      results.push_back(*rows);
+    }
   spec.positions = step.positions;
   spec.sentences = step.sentences;
   if (!shared && step.history)
@@ -144,8 +160,8 @@ SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
   auto attention = results.front().getDefiningOp<AttentionOp>();
   IntegerAttr pinned =
       builder.getI64IntegerAttr(chunk.stateTypes.front().pinned);
-  for (auto [source, cache] : llvm::zip_equal(
-           ValueRange{attention.getKey(), attention.getValue()}, chunk.states))
+  for (auto [source, cache] :
+       llvm::zip_equal(keptRows(attention), chunk.states))
     results.push_back(CacheFillOp::create(builder, getLoc(), cache.getType(),
                                           source, chunk.lengths, chunk.caches,
                                           cache, pinned)

@@ -19,6 +19,8 @@ namespace heddle {
 /// An `attention`; its result follows from its operands.
 struct AttentionSpec {
   mlir::Value query, key, value, mask;
+  /// Of keys and values of i8.
+  mlir::Value keyScales, valueScales;
   /// Of the step form.
   mlir::Value positions, sentences, caches, history, prefill, parts;
   bool isShared = false;
@@ -70,13 +72,14 @@ struct QueryScratch {
   OnlineKind kind = OnlineKind::Block;
   mlir::Value queries, probabilities, sums, state;
   /// The values of a tile of keys in pairs, for a block whose probabilities are
-  /// short floats.
-  mlir::Value pairs;
+  /// short floats; and as f32, if they are integers.
+  mlir::Value pairs, widened;
   /// Of short floats the scores of a row or, of bf16, of a group of keys, which
   /// has memory for the last ones.
   mlir::Value scores, last;
-  /// The keys of a tile as a similarity region or products with vectors of
-  /// relative positions read them, if they are not stored so.
+  /// The keys of a tile as a similarity region, products with vectors of
+  /// relative positions or a block of queries beside integers read them, if
+  /// they are not stored so.
   mlir::Value copies;
 };
 
@@ -98,6 +101,8 @@ struct KeyPlaces {
 struct OnlineProbabilitiesSpec {
   QueryScratch scratch;
   mlir::Value keys;
+  /// Of keys of integers.
+  mlir::Value scales;
   /// Vectors of relative positions, of this head.
   mlir::Value relativeKeys, relativeQueries;
   TileBounds tile;
@@ -118,6 +123,8 @@ struct OnlineProbabilitiesSpec {
 struct OnlineUpdateSpec {
   QueryScratch scratch;
   mlir::Value values;
+  /// Of values of integers.
+  mlir::Value scales;
   TileBounds tile;
   /// As many as of `online.probabilities`.
   int64_t tileKeys = 0;

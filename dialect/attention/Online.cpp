@@ -30,6 +30,22 @@ static bool isOfShortFloats(Value memref) {
   return isShortFloat(elementOf(memref));
 }
 
+static bool isOfIntegers(Value memref) {
+  return elementOf(memref).isInteger(8);
+}
+
+/// Integers have scales [rows, 1], nothing else has.
+static LogicalResult verifyScales(Operation *op, Value rows, Value scales) {
+  // online_probabilities_c10, online_widen_c1, online_update_c2
+  if (bool(scales) == isOfIntegers(rows) && (!scales || widthOf(scales) == 1))
+    return success();
+  InFlightDiagnostic error =
+      op->emitOpError("expects scales [rows, 1] exactly beside i8, found ");
+  if (scales)
+    error << scales.getType() << " beside ";
+  return error << rows.getType();
+}
+
 /// A block of short floats stands in pairs, nothing else does.
 static LogicalResult verifyPairs(Operation *op, Value columns) {
   MemRefType type = memrefType(columns);
@@ -126,13 +142,13 @@ void OnlineProbabilitiesOp::build(OpBuilder &builder, OperationState &state,
   const TileBounds &tile = spec.tile;
   const KeyPlaces &places = spec.places;
   build(builder, state, TypeRange(), scratch.kind, scratch.queries, spec.keys,
-        tile.begin, tile.end, tile.fullBegin, tile.fullEnd, spec.mask,
-        spec.batch, spec.head, spec.first, places.origin, places.history,
-        places.cacheRows, places.list, spec.fetched, spec.remainder,
-        scratch.scores, scratch.last, scratch.copies, spec.relativeKeys,
-        spec.relativeQueries, scratch.probabilities, scratch.sums,
-        scratch.state, APFloat(spec.factor), APFloat(spec.scale), spec.tileKeys,
-        places.pinned, spec.stride, spec.normalizer);
+        spec.scales, tile.begin, tile.end, tile.fullBegin, tile.fullEnd,
+        spec.mask, spec.batch, spec.head, spec.first, places.origin,
+        places.history, places.cacheRows, places.list, spec.fetched,
+        spec.remainder, scratch.scores, scratch.last, scratch.copies,
+        spec.relativeKeys, spec.relativeQueries, scratch.probabilities,
+        scratch.sums, scratch.state, APFloat(spec.factor), APFloat(spec.scale),
+        spec.tileKeys, places.pinned, spec.stride, spec.normalizer);
 }
 
 void OnlineUpdateOp::build(OpBuilder &builder, OperationState &state,
@@ -140,8 +156,8 @@ void OnlineUpdateOp::build(OpBuilder &builder, OperationState &state,
   const TileBounds &tile = spec.tile;
   const KeyPlaces &places = spec.places;
   build(builder, state, TypeRange(), spec.scratch.kind,
-        spec.scratch.probabilities, spec.values, tile.begin, tile.end,
-        tile.fullBegin, tile.fullEnd, places.origin, places.history,
+        spec.scratch.probabilities, spec.values, spec.scales, tile.begin,
+        tile.end, tile.fullBegin, tile.fullEnd, places.origin, places.history,
         places.cacheRows, places.list, spec.columns, spec.slots,
         spec.scratch.sums, spec.tileKeys, places.pinned);
 }
@@ -276,15 +292,16 @@ static LogicalResult verifyGroups(OnlineProbabilitiesOp op) {
 static LogicalResult verifyCopies(OnlineProbabilitiesOp op) {
   // online_probabilities_c6
   bool isRow = op.getKind() == OnlineKind::Row;
-  bool isCopied = op.readsF32() && (isRow || isOfShortFloats(op.getKeys()));
+  bool isCopied = (op.readsF32() && (isRow || isOfShortFloats(op.getKeys()))) ||
+                  (!isRow && isOfIntegers(op.getKeys()));
   SmallVector<int64_t> expected = {static_cast<int64_t>(op.getTile()),
                                    widthOf(op.getKeys())};
   if (isRow)
     std::swap(expected[0], expected[1]);
   if (isCopied != bool(op.getCopies()))
     return op.emitOpError("expects copies of keys exactly if a similarity "
-                          "region or products with relative keys cannot read "
-                          "them in place");
+                          "region, products with relative keys or a block "
+                          "cannot read them in place");
   if (isCopied && memrefType(op.getCopies()).getShape() != ArrayRef(expected))
     return op.emitOpError("expects copies [")
            << expected[0] << ", " << expected[1] << "], found "
@@ -337,11 +354,16 @@ LogicalResult OnlineProbabilitiesOp::verify() {
     return emitOpError("expects queries of f32 before a similarity region or "
                        "relative keys, found ")
            << getQueries().getType();
-  if ((!readsF32() && failed(verifyElements(*this, getKeys(), getQueries()))) ||
+  bool isOfF32 = readsF32() || isOfIntegers(getKeys());
+  if (isOfIntegers(getKeys()) && !elementOf(getQueries()).isF32())
+    return emitOpError("expects queries of f32 beside keys of i8, found ")
+           << getQueries().getType();
+  if ((!isOfF32 && failed(verifyElements(*this, getKeys(), getQueries()))) ||
       failed(verifyPairs(*this, getQueries())) ||
       failed(verifyPairs(*this, getProbabilities())))
     return failure();
-  Type expected = probabilityTypeBeside(elementOf(getKeys()), getNormalizer());
+  Type factors = elementOf(isOfIntegers(getKeys()) ? getQueries() : getKeys());
+  Type expected = probabilityTypeBeside(factors, getNormalizer());
   if (elementOf(getProbabilities()) != expected)
     return emitOpError("expects probabilities of ")
            << expected << " beside " << getKeys().getType() << ", found "
@@ -367,7 +389,8 @@ LogicalResult OnlineProbabilitiesOp::verify() {
   // online_probabilities_c8
   if (getHistory() && getRemainder())
     return emitOpError("expects no history of a remainder's positions");
-  if (failed(verifyHistory(*this)) || failed(verifyCopies(*this)) ||
+  if (failed(verifyScales(*this, getKeys(), getScales())) ||
+      failed(verifyHistory(*this)) || failed(verifyCopies(*this)) ||
       failed(verifyVectors(*this)) ||
       failed(verifyState(*this, getState(), getQueries())))
     return failure();
@@ -405,6 +428,16 @@ LogicalResult OnlinePairsOp::verify() {
                      pairs.getDimSize(1));
 }
 
+LogicalResult OnlineWidenOp::verify() {
+  // online_widen_c1
+  if (!isOfIntegers(getValues()))
+    return emitOpError("expects values of i8, found ") << getValues().getType();
+  if (failed(verifyScales(*this, getValues(), getScales())))
+    return failure();
+  return verifyAgree(*this, "width of values", widthOf(getValues()),
+                     widthOf(getCopy()));
+}
+
 /// Groups of `values`, and what the slots hold.
 static LogicalResult verifyColumns(Operation *op, Value values, Value columns,
                                    Value slots) {
@@ -432,13 +465,16 @@ LogicalResult OnlineUpdateOp::verify() {
                          columnsOf(getProbabilities()), columnsOf(getSums()))))
     return failure();
   // online_update_c2
-  bool isMixed =
-      elementOf(getProbabilities()).isF32() && elementOf(getValues()).isF16();
+  bool isMixed = elementOf(getProbabilities()).isF32() &&
+                 (elementOf(getValues()).isF16() ||
+                  (isOfIntegers(getValues()) && getKind() == OnlineKind::Row));
   if ((!isMixed &&
        failed(verifyElements(*this, getProbabilities(), getValues()))) ||
       failed(verifyPairs(*this, getProbabilities())))
     return failure();
   MemRefType values = memrefType(getValues());
+  if (failed(verifyScales(*this, getValues(), getScales())))
+    return failure();
   // online_update_c3
   if (!getColumns() != !getSlots())
     return emitOpError("expects columns and slots together");

@@ -9,7 +9,8 @@
 // f32. A block of short floats is stored in pairs along the axis of summation, as
 // MultiplyAdd (lib/Kernels/Vectors) takes them: queries [ceil(width / 2), queries, 2],
 // with zeros at an odd end, and probabilities [keys / 2, queries, 2]. Groups of 32 keys,
-// below, are for levels with tile instructions (AMX).
+// below, are for levels with tile instructions (AMX). Keys and values that are stored
+// as i8 have a scale a row, and are multiplied as f32.
 //
 // An op says whether it computes a `block` of queries, a column each, or the query of
 // one `row`, whose width or keys are lanes: each has emitters of its own.
@@ -36,9 +37,11 @@ def Transformer_OnlineKind : Transformer_Enum<Transformer_OnlineKindCases, "onli
 }
 
 /// Rows of one head; the last dimension is its width.
-def Transformer_HeadRows : MemRefRankOf<[F32, BF16, F16], [2]>;
+def Transformer_HeadRows : MemRefRankOf<[F32, BF16, F16, I8], [2]>;
 /// Rows of one head, or pairs of them.
-def Transformer_PairedRows : MemRefRankOf<[F32, BF16, F16], [2, 3]>;
+def Transformer_PairedRows : MemRefRankOf<[F32, BF16, F16, I8], [2, 3]>;
+/// The scales of rows of integers, [n, 1].
+def Transformer_RowScales : MemRefRankOf<[F32], [2]>;
 /// [size, queries] for a block of queries, [size] for one query.
 def Transformer_QuerySums : MemRefRankOf<[F32], [1, 2]>;
 /// The same, or a block of short floats in pairs.
@@ -290,7 +293,9 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
 
     A similarity region and products with relative keys and queries see f32. Keys of
     another layout are copied to `copies`, a tile at a time: short floats are widened,
-    and for a single query, whose lanes are keys, each key becomes a column.
+    and for a single query, whose lanes are keys, each key becomes a column. For a
+    block of queries so are keys of i8, multiplied by their `scales`. For a single
+    query a scale multiplies the products of its key.
 
     ```mlir
     transformer.online.probabilities block %queries, %keys[%j to %end] full %from to %to
@@ -304,24 +309,26 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
       has a row for each key of a tile.
     - (C2) a normalizer region is given exactly if the normalizer is one.
     - (C3) queries, keys and probabilities have one element type, but queries that a
-      similarity region or relative keys read, and probabilities beside f16 that are
-      none of softmax, are f32. Tiles of short floats have an even number of keys; with
+      similarity region or relative keys read, probabilities beside f16 that are
+      none of softmax, and both beside keys of i8 are f32. Tiles of short floats have an even number of keys; with
       a row of them stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
       32 one of the tile. Beside a similarity region or relative keys stands neither.
     - (C5) a similarity region is one of attention, for these widths.
-    - (C6) copies stand with what sees f32, for a row and for short floats: [width
-      of keys, tile] for a row, [tile, width of keys] for a block.
+    - (C6) copies stand with what sees f32, for a row and for short floats, and with
+      a block beside keys of i8: [width of keys, tile] for a row, [tile, width of
+      keys] for a block.
     - (C7) fetched stands with a list, for a row.
     - (C8) a history and the rows of a cache stand together, for a row and without
       `strided`.
     - (C9) relative keys and queries have the width of keys and one shape; they stand
       with a block, without `strided` and without a similarity region.
+    - (C10) keys have scales [rows, 1] exactly if they are i8.
   }];
   let arguments = (ins Transformer_OnlineKind:$kind,
                        Transformer_Columns:$queries, Transformer_HeadRows:$keys,
-                       Index:$begin, Index:$end, Index:$fullBegin,
+                       Optional<Transformer_RowScales>:$scales, Index:$begin, Index:$end, Index:$fullBegin,
                        Index:$fullEnd, Optional<Transformer_Mask>:$mask,
                        Index:$batch, Index:$head, Index:$first,
                        Optional<Index>:$origin,
@@ -348,6 +355,7 @@ def OnlineProbabilitiesOp : Transformer_Op<"online.probabilities", [
                         MaxSizedRegion<1>:$normalizerRegion);
   let assemblyFormat = [{
     $kind $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
+        (`scales` `(` $scales^ `:` type($scales) `)`)?
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
         (`ring` $origin^)?
         (`through` `(` $history^ `of` $cacheRows `:` type($history) `)`)?
@@ -403,6 +411,32 @@ def OnlinePairsOp : Transformer_Op<"online.pairs"> {
   let hasVerifier = 1;
 }
 
+def OnlineWidenOp : Transformer_Op<"online.widen"> {
+  let summary = "the values of integers of a tile as f32";
+  let description = [{
+        copy[j - begin, d] = scales[j] values[j, d]
+
+    for the keys j in [begin, end) that are rows. Made once per tile, for sums of a
+    block of queries, which read each value several times.
+
+    ```mlir
+    transformer.online.widen %values[%j to %end] scales(%scales) into %copy
+        : memref<?x64xi8>, memref<?x1xf32>, memref<256x64xf32>
+    ```
+
+    Constraints:
+    - (C1) values are i8 and scales [rows, 1]; copy is f32 [keys, width of values].
+  }];
+  let arguments = (ins Transformer_HeadRows:$values, Index:$begin, Index:$end,
+                       Transformer_RowScales:$scales,
+                       Transformer_Copies:$copy);
+  let assemblyFormat = [{
+    $values `[` $begin `to` $end `]` `scales` `(` $scales `)` `into` $copy
+        attr-dict `:` type($values) `,` type($scales) `,` type($copy)
+  }];
+  let hasVerifier = 1;
+}
+
 def OnlineColumnsOp : Transformer_Op<"online.columns"> {
   let summary = "the values of groups of 32 keys, a width each";
   let description = [{
@@ -445,7 +479,9 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
     the probabilities of a block are short floats, values come in pairs, from
     `online.pairs`, or in groups, from `online.columns`: a tile then begins with a
     group, and groups are added whole, with probabilities of -0.0 after the last key.
-    Probabilities of f32 widen values of f16.
+    Probabilities of f32 widen values of f16, and of i8 for a row, whose `scales`
+    multiply probabilities. A block reads such values from the copy of
+    `online.widen`, which `ring` has begin at the tile.
 
     ```mlir
     transformer.online.update block %probabilities, %values[%j to %end] full %from to %to
@@ -456,15 +492,17 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
     Constraints:
     - (C1) probabilities and sums have one number of columns, none for a row, sums the
       width of values.
-    - (C2) probabilities and values have one element type, or f32 and f16; probabilities
-      of a block that are short floats have values [keys / 2, width, 2], or rows and
+    - (C2) probabilities and values have one element type, or f32 and f16, or, for a
+      row, f32 and i8, which then have scales [rows, 1]; probabilities of a block that are short floats have values [keys / 2, width, 2], or rows and
       groups of them.
     - (C3) columns and slots stand together, as in `online.columns`.
     - (C4) a history and the rows of a cache stand together, for a row.
   }];
   let arguments = (ins Transformer_OnlineKind:$kind,
                        Transformer_Columns:$probabilities,
-                       Transformer_PairedRows:$values, Index:$begin, Index:$end,
+                       Transformer_PairedRows:$values,
+                       Optional<Transformer_RowScales>:$scales,
+                       Index:$begin, Index:$end,
                        Index:$fullBegin, Index:$fullEnd,
                        Optional<Index>:$origin,
                        Optional<Transformer_KeyList>:$history,
@@ -476,7 +514,8 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
                        DefaultValuedAttr<I64Attr, "0">:$pinned);
   let assemblyFormat = [{
     $kind $probabilities `,` $values `[` $begin `to` $end `]`
-        `full` $fullBegin `to` $fullEnd (`ring` $origin^)?
+        `full` $fullBegin `to` $fullEnd
+        (`scales` `(` $scales^ `:` type($scales) `)`)? (`ring` $origin^)?
         (`through` `(` $history^ `of` $cacheRows `:` type($history) `)`)?
         (`listed` `(` $list^ `:` type($list) `)`)?
         (`columns` `(` $columns^ `:` type($columns) `)`)?

@@ -186,6 +186,47 @@ FailureOr<int64_t> QuantizeOp::timeAxis(TimeAxes axes) {
                     /*contracted=*/1);
 }
 
+LogicalResult
+QuantizeHeadsOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                  Adaptor adaptor,
+                                  SmallVectorImpl<Type> &results) {
+  auto type = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  if (!type)
+    return success();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = adaptor.getHeads();
+  results.push_back(type.clone(IntegerType::get(context, 8)));
+  results.push_back(type.clone(shape));
+  return success();
+}
+
+LogicalResult QuantizeHeadsOp::verify() {
+  // quantize_heads_c1
+  auto type = shapedType(getInput());
+  int64_t heads = getHeads();
+  if (type.getRank() < 2 || type.getShape().back() % heads != 0)
+    return emitOpError("expects vectors of rank 2 or more and a width that ")
+           << heads << " heads divide, found " << type;
+  // quantize_heads_c2
+  OperandRange destinations = getDestinations();
+  if (destinations.empty())
+    return success();
+  if (destinations.size() != 2 ||
+      !getElementTypeOrSelf(destinations[0].getType()).isInteger(8) ||
+      !getElementTypeOrSelf(destinations[1].getType()).isF32())
+    return emitOpError("expects two destinations, of i8 and f32");
+  SmallVector<int64_t> scales(type.getShape());
+  scales.back() = heads;
+  if (failed(verifyDestination(*this, type.getShape())))
+    return failure();
+  return verifyDestination(*this, scales, 1);
+}
+
+FailureOr<int64_t> QuantizeHeadsOp::timeAxis(TimeAxes axes) {
+  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
+                    /*contracted=*/1);
+}
+
 LogicalResult RoundOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &results) {
@@ -245,5 +286,6 @@ FailureOr<int64_t> FakeQuantizeOp::timeAxis(TimeAxes axes) {
 }
 
 SmallVector<Value> QuantizeOp::getRowInputs() { return {getInput()}; }
+SmallVector<Value> QuantizeHeadsOp::getRowInputs() { return {getInput()}; }
 SmallVector<Value> RoundOp::getRowInputs() { return {getInput()}; }
 SmallVector<Value> FakeQuantizeOp::getRowInputs() { return {getInput()}; }

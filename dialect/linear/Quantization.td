@@ -74,6 +74,36 @@ def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments],
   }];
 }
 
+def QuantizeHeadsOp : Transformer_LayerOp<"quantize_heads", [], [], [], [],
+                                          ["getRowInputs"]> {
+  let summary = "heads of vectors as 8-bit integers";
+  let description = [{
+    x [..., heads d] -> q [..., heads d] of i8 and scales s [..., heads]: what
+    `quantize` makes of each head's d elements by themselves, bit for bit. Keys and
+    values of decoders are kept in caches so, see `attention`. Heads have a scale of
+    their own because their magnitudes differ, and because a kernel reads the keys
+    of one head alone. Integers are stored as they are; those of `quantize` in the
+    form that a level's products take.
+
+    ```mlir
+    %q, %s = transformer.quantize_heads %k {heads = 3 : i64}
+      : (tensor<?x?x192xf32>) -> (tensor<?x?x192xi8>, tensor<?x?x3xf32>)
+    ```
+
+    Constraints:
+    - (C1) heads divides the width of x, which has rank 2 or more.
+    - (C2) destinations are i8 of the shape of x and f32, none or both.
+  }];
+  let arguments = (ins Transformer_Vectors:$input,
+                       Variadic<Transformer_Entries>:$destinations,
+                       Transformer_Count:$heads);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $input (`into` $destinations^)? attr-dict
+        `:` functional-type(operands, results)
+  }];
+}
+
 def RoundOp : Transformer_LayerOp<"round", [], [], [], [], ["getRowInputs"]> {
   let summary = "vectors as bf16 or f16";
   let description = [{

@@ -93,6 +93,9 @@ LogicalResult DimAgreement::checkShared(Operation *op, Value list, Value rows) {
 LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   // The rows of a step say for themselves which sentence they belong to.
   SmallVector<Value> rows = {op.getQuery()}, sentences;
+  SmallVector<Value> kept = {op.getKey(), op.getValue()};
+  if (op.getKeyScales())
+    kept.append({op.getKeyScales(), op.getValueScales()});
   if (op.getPositions())
     rows.append({op.getPositions(), op.getSentences()});
   // Caches are a number of their own if rows say which are theirs.
@@ -100,7 +103,7 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   if (hasCaches)
     rows.push_back(op.getCaches() ? op.getCaches() : op.getHistory());
   else if (!op.getStarts())
-    (op.getShared() ? sentences : rows).append({op.getKey(), op.getValue()});
+    (op.getShared() ? sentences : rows).append(kept);
   if (op.getStarts())
     rows.append({op.getStarts(), op.getLengths()});
   if (op.isRagged())
@@ -123,9 +126,8 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   }
   return success(succeeded(meetAll(op, rows, 0)) &&
                  succeeded(meetAll(op, sentences, 0)) &&
-                 succeeded(meetAll(op, {op.getKey(), op.getValue()}, 0)) &&
-                 (op.hasRaggedKeys() ||
-                  succeeded(meetAll(op, {op.getKey(), op.getValue()}, 1))));
+                 succeeded(meetAll(op, kept, 0)) &&
+                 (op.hasRaggedKeys() || succeeded(meetAll(op, kept, 1))));
 }
 
 /// What is written, a row or a sentence each, has the caches named by `caches`.

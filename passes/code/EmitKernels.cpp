@@ -107,15 +107,16 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
         .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp, EmbeddingOp,
               FillOp, LastRowsOp, LearnedPositionsOp, MultiplyOp, NormOp,
               NormalizeOp, PoolOp, ProjectSequenceOp, PutRowsOp, QuantizeOp,
-              RecurrenceOp, RotaryPositionsOp, RoundOp, SinusoidalPositionsOp,
-              TakeRowsOp, memref::CopyOp>([&](auto layer) {
-          if (!hasRows(layer))
-            return failure();
-          OpBuilder builder(layer);
-          RowKernel kernel(builder, layer.getLoc(), isa);
-          emitKernel(layer, kernel);
-          return success();
-        })
+              QuantizeHeadsOp, RecurrenceOp, RotaryPositionsOp, RoundOp,
+              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
+            [&](auto layer) {
+              if (!hasRows(layer))
+                return failure();
+              OpBuilder builder(layer);
+              RowKernel kernel(builder, layer.getLoc(), isa);
+              emitKernel(layer, kernel);
+              return success();
+            })
         .Case<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
             [&](auto attention) {
               if (!hasRows(attention) || !hasKernel(attention))
@@ -147,6 +148,10 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
         })
         .Case([&](OnlinePairsOp pairs) {
           emitPairs(pairs, isa);
+          return success();
+        })
+        .Case([&](OnlineWidenOp widen) {
+          emitWiden(widen, isa);
           return success();
         })
         .Case([&](OnlineColumnsOp columns) {

@@ -304,6 +304,35 @@ static void lowerToLoops(QuantizeOp op, Loops loops) {
   });
 }
 
+/// Heads as vectors of their own.
+static void lowerToLoops(QuantizeHeadsOp op, Loops loops) {
+  auto headsOf = [&](Value rows) -> Value {
+    auto type = cast<MemRefType>(rows.getType());
+    int64_t last = type.getRank() - 1, heads = op.getHeads();
+    SmallVector<int64_t> shape(type.getShape().drop_back());
+    SmallVector<OpFoldResult> sizes =
+        memref::getMixedSizes(loops.builder, loops.loc, rows);
+    sizes.pop_back();
+    SmallVector<ReassociationIndices> axes;
+    for (int64_t axis = 0; axis < last; ++axis)
+      axes.push_back({axis});
+    axes.push_back({last, last + 1});
+    for (int64_t size : {heads, type.getDimSize(last) / heads}) {
+      shape.push_back(size);
+      sizes.push_back(loops.builder.getIndexAttr(size));
+    }
+    return memref::ExpandShapeOp::create(loops.builder, loops.loc, shape, rows,
+                                         axes, sizes);
+  };
+  Value input = headsOf(op.getInput()),
+        integers = headsOf(op.getDestinations().front());
+  loops.nest(input, rankOf(input) - 1, [&](ValueRange at) {
+    quantizeRow(
+        {input, /*multiplier=*/Value(), integers, op.getDestinations().back()},
+        at, loops);
+  });
+}
+
 static void lowerToLoops(RoundOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()), [&](ValueRange at) {
     loops.store(roundTo(op.getTo(), loops.builder, loops.loc,
@@ -506,8 +535,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
       return lower<
           EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp, LinearOp,
           FfnOp, CandidateLogitsOp, LargestLogitsOp, BestLogitsOp, QuantizeOp,
-          RoundOp, FakeQuantizeOp, ActivationOp, NormOp, AddOp, MultiplyOp,
-          RotaryPositionsOp, FillOp, AttentionOp, LinearAttentionOp,
+          QuantizeHeadsOp, RoundOp, FakeQuantizeOp, ActivationOp, NormOp, AddOp,
+          MultiplyOp, RotaryPositionsOp, FillOp, AttentionOp, LinearAttentionOp,
           LinearAttentionSumsOp, LinearAttentionReadOp, ProjectSequenceOp,
           TakeRowsOp, PutRowsOp, PoolOp, NormalizeOp, RecurrenceOp,
           CacheAppendOp, CacheFillOp, LastRowsOp, memref::CopyOp>(op);

@@ -123,8 +123,9 @@ Value BlockTiler::mostBlocks() {
 /// Heads beside each other, whose rows are taken one after the other.
 bool BlockTiler::mayCopyValues() const {
   AttentionOp op = this->op;
-  return !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
-         groups.size() == 1 && groups.front().stride == 1 && hasTiles();
+  return !op.isOfShortFloats() && !op.getValueScales() &&
+         op.getKeyValueHeads() > 1 && groups.size() == 1 &&
+         groups.front().stride == 1 && hasTiles();
 }
 
 /// The rows of a sentence, at the columns of a head.
@@ -154,7 +155,9 @@ HeadView BlockTiler::viewOf(const Group &group, const Sentence &sentence,
   // Queries of a list are not ragged.
   Sentence ofQueries = op.getStarts() ? Sentence{sentence.number} : sentence;
   view.queries = rowsOf(op.getQuery(), ofQueries, head, op.getQueryWidth());
-  view.keys = rowsOf(op.getKey(), sentence, keyHead(head), op.getKeyWidth());
+  setKeyRows(view, [&](Value memref, int64_t width) {
+    return rowsOf(memref, sentence, keyHead(head), width);
+  });
   view.values = values;
   view.relativeKeys = relativeRowsOf(op.getRelativeKeys(), head);
   view.relativeQueries = relativeRowsOf(op.getRelativeQueries(), head);
@@ -180,8 +183,12 @@ void BlockTiler::queries(const Group &group, const HeadBlock &block,
   view.stride = group.stride;
   view.remainder = loops.udiv(number, blocks);
   Value first = loops.mul(loops.urem(number, blocks), size);
-  for (Value *rows : {&view.queries, &view.keys, &view.values, &view.result})
-    *rows = everyRow(loops, *rows, view.remainder, view.stride);
+  auto everyRowOf = [&](Value rows) {
+    return everyRow(loops, rows, view.remainder, view.stride);
+  };
+  view.queries = everyRowOf(view.queries);
+  view.mapKeyRows(everyRowOf);
+  view.result = everyRowOf(view.result);
   view.keyEnd = loops.size(view.keys, 0);
   tiles.setColumnsOf(loops.add(columns, view.remainder));
   // Other groups may have more blocks than this one has remainders.
@@ -336,7 +343,10 @@ static bool hasContiguousRows(Value memref) {
 
 /// A history counts rows through all caches.
 static bool hasDenseCaches(AttentionOp op) {
-  return !op.getHistory() || (isRows(op.getKey()) && isRows(op.getValue()));
+  return !op.getHistory() ||
+         llvm::all_of(ArrayRef<Value>{op.getKey(), op.getValue(),
+                                      op.getKeyScales(), op.getValueScales()},
+                      [](Value kept) { return !kept || isRows(kept); });
 }
 
 namespace {

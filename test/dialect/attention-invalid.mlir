@@ -75,7 +75,7 @@ func.func @attention_c2_history(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: 
 
 func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
   // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
-  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return
 }
 
@@ -173,7 +173,7 @@ func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -181,7 +181,7 @@ func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly if the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
@@ -494,7 +494,7 @@ func.func @attention_c1_ragged(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows
 
 func.func @attention_c2_ragged_without_positions(%q: tensor<?x?x8xf32>, %k: tensor<?x8xf32>, %rows: tensor<?xi32>) {
   // expected-error @below {{expects 'at' and 'of' together, and both if 'shared', 'in', 'through' or 'ragged' is given}}
-  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%q, %k, %k, %rows, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -518,7 +518,7 @@ func.func @attention_c2_ragged_keys_at(%q: tensor<?x8xf32>, %rows: tensor<?xi32>
 
 func.func @attention_c2_starts_without_lengths(%q: tensor<?x?x8xf32>, %rows: tensor<?xi32>) {
   // expected-error @below {{expects lengths with blocks, or with starts if there is no 'at'}}
-  %y = "transformer.attention"(%q, %q, %q, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%q, %q, %q, %rows) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -550,7 +550,55 @@ func.func @attention_c15_ragged(%q: tensor<?x8xf32>, %rows: tensor<?xi32>, %two:
 
 // -----
 
-func.func @attention_c18_shape(%q: memref<?x8xf32>, %x: memref<?x?x8xf32>, %r: memref<?xi32>, %parts: memref<?x2x16x64xf32>) {
+func.func @attention_c12_integers(%q: tensor<?x?x8xbf16>, %k: tensor<?x?x8xi8>, %s: tensor<?x?x2xf32>) {
+  // expected-error @below {{expects queries of f32 beside keys of i8, found 'tensor<?x?x8xbf16>'}}
+  %y = transformer.attention %q, %k, %k key_scales(%s) value_scales(%s) {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xi8>, tensor<?x?x8xi8>, tensor<?x?x2xf32>, tensor<?x?x2xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c12_keys(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xi8>, %s: tensor<?x?x2xf32>) {
+  // expected-error @below {{expects keys and values of one element type, found 'tensor<?x?x8xi8>' and 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %q, %k, %q key_scales(%s) value_scales(%s) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?x8xf32>, tensor<?x?x2xf32>, tensor<?x?x2xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c18_none(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xi8>, %s: tensor<?x?x2xf32>) {
+  // expected-error @below {{expects scales of keys and values exactly if these are i8, found 'tensor<?x?x8xi8>'}}
+  %y = transformer.attention %q, %k, %k key_scales(%s) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?x8xi8>, tensor<?x?x2xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c18_floats(%q: tensor<?x?x8xf32>, %s: tensor<?x?x2xf32>) {
+  // expected-error @below {{expects scales of keys and values exactly if these are i8, found 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %q, %q, %q key_scales(%s) value_scales(%s) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x2xf32>, tensor<?x?x2xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c18_heads(%q: tensor<?x?x8xf32>, %k: tensor<?x?x4xi8>, %s: tensor<?x?x2xf32>) {
+  // expected-error @below {{expects a scale for each of 1 kv heads of 'tensor<?x?x4xi8>', found 'tensor<?x?x2xf32>'}}
+  %y = transformer.attention %q, %k, %k key_scales(%s) value_scales(%s) {heads = 2 : i64, kv_heads = 1 : i64} : (tensor<?x?x8xf32>, tensor<?x?x4xi8>, tensor<?x?x4xi8>, tensor<?x?x2xf32>, tensor<?x?x2xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c18_relative(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xi8>, %s: tensor<?x?x2xf32>, %a: tensor<8x9xf32>) {
+  // expected-error @below {{expects keys of i8 neither ragged nor beside vectors of relative positions}}
+  %y = transformer.attention %q, %k, %k key_scales(%s) value_scales(%s) relative_keys(%a) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?x8xi8>, tensor<?x?x2xf32>, tensor<?x?x2xf32>, tensor<8x9xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c19_shape(%q: memref<?x8xf32>, %x: memref<?x?x8xf32>, %r: memref<?xi32>, %parts: memref<?x2x16x64xf32>) {
   // expected-error @below {{expects parts of f32 [rows, 2, 16, 68], found 'memref<?x2x16x64xf32>'}}
   transformer.attention %q, %x, %x at %r of %r in %r parts(%parts) into %q {heads = 2 : i64} : (memref<?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?x2x16x64xf32>, memref<?x8xf32>) -> ()
   return
@@ -558,7 +606,7 @@ func.func @attention_c18_shape(%q: memref<?x8xf32>, %x: memref<?x?x8xf32>, %r: m
 
 // -----
 
-func.func @attention_c18_shared(%q: memref<?x8xf32>, %x: memref<?x?x8xf32>, %r: memref<?xi32>, %parts: memref<?x2x16x68xf32>) {
+func.func @attention_c19_shared(%q: memref<?x8xf32>, %x: memref<?x?x8xf32>, %r: memref<?xi32>, %parts: memref<?x2x16x68xf32>) {
   // expected-error @below {{has parts and expects a step over caches of its own, on memrefs}}
   transformer.attention %q, %x, %x at %r of %r shared parts(%parts) into %q {heads = 2 : i64} : (memref<?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?xi32>, memref<?xi32>, memref<?x2x16x68xf32>, memref<?x8xf32>) -> ()
   return

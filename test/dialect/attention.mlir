@@ -129,3 +129,13 @@ func.func @relative(%q: tensor<?x?x8xf32>, %p: tensor<?x8xf32>, %a: tensor<8x9xf
   %1 = transformer.attention %p, %p, %p at %rows of %rows ragged(%rows, %rows) relative_queries(%a) {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<8x9xf32>) -> tensor<?x8xf32>
   return
 }
+
+// Keys and values of integers, which have scales.
+// CHECK-LABEL: @integers
+func.func @integers(%q: tensor<?x?x8xf32>, %row: tensor<?x8xf32>, %k: tensor<?x?x4xi8>, %s: tensor<?x?x1xf32>, %rows: tensor<?xi32>) {
+  // CHECK: transformer.attention %{{.*}}, %[[K:.*]], %[[K]] key_scales(%[[S:.*]]) value_scales(%[[S]]) {heads = 2 : i64, kv_heads = 1 : i64} : (tensor<?x?x8xf32>, tensor<?x?x4xi8>, tensor<?x?x4xi8>, tensor<?x?x1xf32>, tensor<?x?x1xf32>) -> tensor<?x?x8xf32>
+  %0 = transformer.attention %q, %k, %k key_scales(%s) value_scales(%s) {heads = 2 : i64, kv_heads = 1 : i64} : (tensor<?x?x8xf32>, tensor<?x?x4xi8>, tensor<?x?x4xi8>, tensor<?x?x1xf32>, tensor<?x?x1xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %[[K]], %[[K]] key_scales(%[[S]]) value_scales(%[[S]]) at %{{.*}} of %{{.*}} in %{{.*}} {heads
+  %1 = transformer.attention %row, %k, %k key_scales(%s) value_scales(%s) at %rows of %rows in %rows {heads = 2 : i64, kv_heads = 1 : i64} : (tensor<?x8xf32>, tensor<?x?x4xi8>, tensor<?x?x4xi8>, tensor<?x?x1xf32>, tensor<?x?x1xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}

@@ -67,7 +67,7 @@ func.func @online_probabilities_c1_width(%i: index, %queries: memref<8x32xf32>, 
 
 func.func @online_probabilities_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly if the normalizer is 'region'}}
-  "transformer.online.probabilities"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %probabilities, %sums, %state) <{kind = #transformer<online_kind block>, factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.probabilities"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %probabilities, %sums, %state) <{kind = #transformer<online_kind block>, factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -278,7 +278,7 @@ func.func @online_probabilities_c5_widths(%i: index, %queries: memref<?x32xf32>,
 // -----
 
 func.func @online_probabilities_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %probabilities: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{expects copies of keys exactly if a similarity region or products with relative keys cannot read them in place}}
+  // expected-error @+1 {{expects copies of keys exactly if a similarity region, products with relative keys or a block cannot read them in place}}
   transformer.online.probabilities row %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
   ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
     %s = vector.extract %k[0] : f32 from vector<8xf32>
@@ -406,5 +406,45 @@ func.func @online_probabilities_c9_columns(%i: index, %queries: memref<8x32xf32>
 func.func @online_probabilities_c9_strided(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %a: memref<8x9xf32>) {
   // expected-error @+1 {{expects relative keys and queries for a block, of all positions and without a similarity region}}
   transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i strided(%i) relative_keys(%a : memref<8x9xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_probabilities_c10(%i: index, %query: memref<8xf32>, %keys: memref<?x8xi8>, %weights: memref<32xf32>, %sum: memref<8xf32>, %own: memref<4x16xf32>) {
+  // expected-error @+1 {{expects scales [rows, 1] exactly beside i8, found 'memref<?x8xi8>'}}
+  transformer.online.probabilities row %query, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sum, %own {factor = 1.0 : f32, tile = 16 : i64} : memref<8xf32>, memref<?x8xi8>, memref<32xf32>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_probabilities_c6_integers(%i: index, %keys: memref<?x8xi8>, %scales: memref<?x1xf32>, %queries: memref<8x32xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects copies of keys exactly if a similarity region, products with relative keys or a block cannot read them in place}}
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i scales(%scales : memref<?x1xf32>) of %i, %i, %i into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xi8>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_widen_c1(%i: index, %values: memref<?x8xf32>, %scales: memref<?x1xf32>, %copy: memref<32x8xf32>) {
+  // expected-error @+1 {{expects values of i8, found 'memref<?x8xf32>'}}
+  transformer.online.widen %values[%i to %i] scales(%scales) into %copy : memref<?x8xf32>, memref<?x1xf32>, memref<32x8xf32>
+  return
+}
+
+// -----
+
+func.func @online_update_c2_scales(%i: index, %probabilities: memref<32xf32>, %values: memref<?x8xi8>, %scales: memref<?x2xf32>, %sums: memref<8xf32>) {
+  // expected-error @+1 {{expects scales [rows, 1] exactly beside i8, found 'memref<?x2xf32>' beside 'memref<?x8xi8>'}}
+  transformer.online.update row %probabilities, %values[%i to %i] full %i to %i scales(%scales : memref<?x2xf32>) into %sums {tile = 16 : i64} : memref<32xf32>, memref<?x8xi8>, memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @online_update_c2_block(%i: index, %probabilities: memref<32x32xf32>, %values: memref<?x8xi8>, %scales: memref<?x1xf32>, %sums: memref<8x32xf32>) {
+  // expected-error @+1 {{multiplies 'memref<32x32xf32>' and 'memref<?x8xi8>', expected one element type}}
+  transformer.online.update block %probabilities, %values[%i to %i] full %i to %i scales(%scales : memref<?x1xf32>) into %sums {tile = 8 : i64} : memref<32x32xf32>, memref<?x8xi8>, memref<8x32xf32>
   return
 }

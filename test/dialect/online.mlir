@@ -137,3 +137,20 @@ func.func @relative(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32
   transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i of %i, %i, %i relative_keys(%a : memref<8x9xf32, strided<[9, 1], offset: ?>>) relative_queries(%a : memref<8x9xf32, strided<[9, 1], offset: ?>>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xf32>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
+
+// Rows of integers have scales: one query multiplies them in place, a block reads
+// copies.
+// CHECK-LABEL: @integers
+func.func @integers(%i: index, %keys: memref<?x8xi8>, %scales: memref<?x1xf32>, %query: memref<8xf32>, %weights: memref<32xf32>, %sum: memref<8xf32>, %own: memref<4x16xf32>, %queries: memref<8x32xf32>, %probabilities: memref<32x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // CHECK: transformer.online.probabilities row {{.*}} full %{{.*}} to %{{.*}} scales(%{{.*}} : memref<?x1xf32>) of
+  transformer.online.probabilities row %query, %keys[%i to %i] full %i to %i scales(%scales : memref<?x1xf32>) of %i, %i, %i into %weights, %sum, %own {factor = 1.0 : f32, tile = 16 : i64} : memref<8xf32>, memref<?x8xi8>, memref<32xf32>, memref<8xf32>, memref<4x16xf32>
+  // CHECK: transformer.online.update row {{.*}} scales(%{{.*}} : memref<?x1xf32>) into
+  transformer.online.update row %weights, %keys[%i to %i] full %i to %i scales(%scales : memref<?x1xf32>) into %sum {tile = 16 : i64} : memref<32xf32>, memref<?x8xi8>, memref<8xf32>
+  %copies = memref.alloca() : memref<8x8xf32>
+  %copy = memref.alloca() : memref<32x8xf32>
+  // CHECK: transformer.online.probabilities block {{.*}} scales(%{{.*}} : memref<?x1xf32>) of {{.*}} copies(%{{.*}} : memref<8x8xf32>) into
+  transformer.online.probabilities block %queries, %keys[%i to %i] full %i to %i scales(%scales : memref<?x1xf32>) of %i, %i, %i copies(%copies : memref<8x8xf32>) into %probabilities, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x32xf32>, memref<?x8xi8>, memref<32x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  // CHECK: transformer.online.widen %{{.*}}[%{{.*}} to %{{.*}}] scales(%{{.*}}) into %{{.*}} : memref<?x8xi8>, memref<?x1xf32>, memref<32x8xf32>
+  transformer.online.widen %keys[%i to %i] scales(%scales) into %copy : memref<?x8xi8>, memref<?x1xf32>, memref<32x8xf32>
+  return
+}

@@ -440,3 +440,19 @@ func.func @fake_quantize_c2(%x: tensor<8xf32>, %on: tensor<1xf32>) {
   %y = transformer.fake_quantize %x as i8 when(%on) : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @quantize_heads_c1(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expects vectors of rank 2 or more and a width that 3 heads divide, found 'tensor<?x8xf32>'}}
+  %q, %s = transformer.quantize_heads %x {heads = 3 : i64} : (tensor<?x8xf32>) -> (tensor<?x8xi8>, tensor<?x3xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_heads_c2_count(%x: memref<?x8xf32>, %q: memref<?x8xi8>) {
+  // expected-error @below {{expects two destinations, of i8 and f32}}
+  transformer.quantize_heads %x into %q {heads = 2 : i64} : (memref<?x8xf32>, memref<?x8xi8>) -> ()
+  return
+}

@@ -185,3 +185,12 @@ func.func @fake_memrefs(%x: memref<?x8xf32>, %on: memref<1xf32>) {
   transformer.fake_quantize %x as f16 when(%on) into %x : (memref<?x8xf32>, memref<1xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: @heads
+func.func @heads(%x: tensor<?x?x8xf32>, %y: memref<?x8xf32>, %q: memref<?x8xi8>, %s: memref<?x4xf32>) {
+  // CHECK: transformer.quantize_heads %{{.*}} {heads = 4 : i64} : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?x4xf32>)
+  %a, %b = transformer.quantize_heads %x {heads = 4 : i64} : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?x4xf32>)
+  // CHECK: transformer.quantize_heads %{{.*}} into %{{.*}}, %{{.*}} {heads = 4 : i64} : (memref<?x8xf32>, memref<?x8xi8>, memref<?x4xf32>) -> ()
+  transformer.quantize_heads %y into %q, %s {heads = 4 : i64} : (memref<?x8xf32>, memref<?x8xi8>, memref<?x4xf32>) -> ()
+  return
+}

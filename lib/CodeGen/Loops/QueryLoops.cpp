@@ -77,7 +77,7 @@ void QueryLoops::locate() {
         firstKey = loops.max(oldest, loops.index(0));
     }
   }
-  Value kvHead = head;
+  kvHead = head;
   if (int64_t group = op.getHeads() / op.getKeyValueHeads(); group > 1)
     kvHead = loops.udiv(head, group);
   queryOffset = loops.mul(head, op.getQueryWidth());
@@ -111,11 +111,13 @@ Value QueryLoops::isAllowed(Value j) {
 }
 
 Value QueryLoops::widen(Value element) {
-  if (!op.isOfShortFloats())
+  Type from = getElementTypeOrSelf(element), f32 = loops.builder.getF32Type();
+  if (from == f32)
     return element;
-  Type f32 = loops.builder.getF32Type();
   if (auto vector = dyn_cast<VectorType>(element.getType()))
     f32 = vector.clone(f32);
+  if (from.isInteger(8))
+    return arith::SIToFPOp::create(loops.builder, loops.loc, f32, element);
   return arith::ExtFOp::create(loops.builder, loops.loc, f32, element);
 }
 
@@ -125,12 +127,20 @@ Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
       loops.builder, loops.loc, VectorType::get(width, element), memref, at));
 }
 
+/// Integers of the key or value at `key`, if they have scales, times theirs.
+Value QueryLoops::scaled(Value x, Value scales, ValueRange key) {
+  if (!scales)
+    return x;
+  Value scale = loops.load(scales, append(key, kvHead));
+  if (auto vector = dyn_cast<VectorType>(x.getType()))
+    scale = loops.broadcast(scale, vector.getNumElements());
+  return loops.mul(x, scale);
+}
+
 Value QueryLoops::multiply(ValueRange key) {
   return loops.fold(loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
                     [&](Value d, Value sum) {
-                      Value kd = loops.add(keyOffset, d);
-                      Value q = loadQuery(d);
-                      Value k = widen(loops.load(op.getKey(), append(key, kd)));
+                      Value k = loadKey(key, d), q = loadQuery(d);
                       return loops.add(sum, loops.mul(q, k));
                     });
 }
@@ -140,9 +150,16 @@ Value QueryLoops::loadQuery(Value d) {
   return widen(loops.load(op.getQuery(), append(row, at)));
 }
 
+Value QueryLoops::loadKey(ValueRange key, Value d) {
+  Value at = loops.add(keyOffset, d);
+  return scaled(widen(loops.load(op.getKey(), append(key, at))),
+                op.getKeyScales(), key);
+}
+
 Value QueryLoops::loadValue(ValueRange key, Value d) {
   Value at = loops.add(valueOffset, d);
-  return widen(loops.load(op.getValue(), append(key, at)));
+  return scaled(widen(loops.load(op.getValue(), append(key, at))),
+                op.getValueScales(), key);
 }
 
 SmallVector<Value> QueryLoops::resultAt(Value d) {
@@ -168,21 +185,19 @@ Value QueryLoops::relativeProducts(ValueRange key, Value j) {
   Value column = loops.sub(loops.add(position, far), j);
   column = loops.max(column, loops.index(0));
   column = loops.min(column, loops.index(2 * far));
-  return loops.fold(
-      loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
-      [&](Value d, Value sum) {
-        auto addProduct = [&](Value table, Value factor) {
-          Value vector = loops.load(table, {loops.add(queryOffset, d), column});
-          sum = loops.add(sum, loops.mul(factor, vector));
-        };
-        if (tables[0])
-          addProduct(tables[0], loadQuery(d));
-        if (tables[1])
-          addProduct(tables[1],
-                     widen(loops.load(op.getKey(),
-                                      append(key, loops.add(keyOffset, d)))));
-        return sum;
-      });
+  return loops.fold(loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
+                    [&](Value d, Value sum) {
+                      auto addProduct = [&](Value table, Value factor) {
+                        Value vector = loops.load(
+                            table, {loops.add(queryOffset, d), column});
+                        sum = loops.add(sum, loops.mul(factor, vector));
+                      };
+                      if (tables[0])
+                        addProduct(tables[0], loadQuery(d));
+                      if (tables[1])
+                        addProduct(tables[1], loadKey(key, d));
+                      return sum;
+                    });
 }
 
 Value QueryLoops::scoreOf(Value product, Value j) {
@@ -197,7 +212,9 @@ Value QueryLoops::score(Value j) {
     return scoreOf(multiply(place), j);
   Value q =
       vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
-  Value k = vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth());
+  Value k =
+      scaled(vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth()),
+             op.getKeyScales(), place);
   return adjust(inlineRegion(op.getSimilarity(), loops.builder, {q, k}), j);
 }
 

@@ -48,11 +48,12 @@ public:
   mlir::Value probabilityOf(mlir::Value score, mlir::Value maximum);
   /// The same before it is rounded to the op's probability type.
   mlir::Value exactProbabilityOf(mlir::Value score, mlir::Value maximum);
-  /// An element, or a vector of them, as f32.
+  /// An element, or a vector of them, as f32: integers without their scale.
   mlir::Value widen(mlir::Value element);
-  /// Element d of the query; of a value, given its leading coordinates; of a
-  /// result, the place.
+  /// Element d of the query; of a key or a value, given its leading
+  /// coordinates; of a result, the place.
   mlir::Value loadQuery(mlir::Value d);
+  mlir::Value loadKey(mlir::ValueRange key, mlir::Value d);
   mlir::Value loadValue(mlir::ValueRange key, mlir::Value d);
   llvm::SmallVector<mlir::Value> resultAt(mlir::Value d);
 
@@ -69,8 +70,8 @@ protected:
   Loops loops;
   llvm::SmallVector<mlir::Value, 2> row;
   mlir::Value head;
-  /// Offsets of the head inside the widths.
-  mlir::Value queryOffset, keyOffset, valueOffset;
+  /// Offsets of the head inside the widths, and the head of keys.
+  mlir::Value queryOffset, keyOffset, valueOffset, kvHead;
 
 private:
   void locate();
@@ -78,6 +79,7 @@ private:
   mlir::Value adjust(mlir::Value similarity, mlir::Value j);
   mlir::Value relativeProducts(mlir::ValueRange key, mlir::Value j);
   mlir::Value vectorAt(mlir::Value memref, mlir::ValueRange at, int64_t width);
+  mlir::Value scaled(mlir::Value x, mlir::Value scales, mlir::ValueRange key);
 
   /// Where the query stands: its sentence and position; and the row of keys
   /// that it has, or, of ragged ones, the first.

@@ -34,7 +34,7 @@ SmallVector<OpOperand *> heddle::rowOperandsOf(Operation *op) {
         operands.push_back(&normalize.getInputMutable());
         add(normalize.getDestinationMutable());
       })
-      .Case([&](QuantizeOp quantize) {
+      .Case<QuantizeOp, QuantizeHeadsOp>([&](auto quantize) {
         operands.push_back(&quantize.getInputMutable());
         add(quantize.getDestinationsMutable());
       })

@@ -48,6 +48,8 @@ TaskScratch AttentionTasks::blockScratch() {
       scratch.narrow = tiles.blockScratch(sizes.fewQueries);
     if (tiles.usesPairs())
       scratch.wide.pairs = scratch.narrow.pairs = tiles.pairScratch();
+    if (tiles.widensKeys())
+      scratch.wide.widened = scratch.narrow.widened = tiles.widenedScratch();
     if (tiles.usesTiles())
       tiles.takeColumns();
   }
@@ -67,6 +69,16 @@ Value AttentionTasks::keyHead(Value head) {
 Value AttentionTasks::headNumber(Value batch, Value head) {
   Value heads = loops.index(op.getKeyValueHeads());
   return loops.add(loops.mul(batch, heads), keyHead(head));
+}
+
+void AttentionTasks::setKeyRows(HeadView &view,
+                                function_ref<Value(Value, int64_t)> rowsOf) {
+  view.keys = rowsOf(op.getKey(), op.getKeyWidth());
+  view.values = rowsOf(op.getValue(), op.getValueWidth());
+  if (!op.getKeyScales())
+    return;
+  view.keyScales = rowsOf(op.getKeyScales(), 1);
+  view.valueScales = rowsOf(op.getValueScales(), 1);
 }
 
 /// Multiply-adds of a pair of a query and a key.

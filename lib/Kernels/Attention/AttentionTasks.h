@@ -45,6 +45,10 @@ protected:
   TaskScratch blockScratch();
   mlir::Value keyHead(mlir::Value head);
   mlir::Value headNumber(mlir::Value batch, mlir::Value head);
+  /// Sets what has a row for each key of a head: `rowsOf` finds it in an
+  /// operand of the op, of which a head has so many columns.
+  void setKeyRows(HeadView &view,
+                  llvm::function_ref<mlir::Value(mlir::Value, int64_t)> rowsOf);
   int64_t pairWork();
   mlir::Value load(mlir::Value list, mlir::Value at);
   void forEachTask(mlir::Value units, mlir::Value unitWork, mlir::Value most,

@@ -12,6 +12,7 @@
 #include "lib/Kernels/Attention/OnlineBlockAmx.h"
 #include "lib/Kernels/Attention/OnlineState.h"
 #include "lib/Kernels/Rows/RoundKernel.h"
+#include "lib/Kernels/Vectors/HeadRow.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "lib/Kernels/Vectors/VectorWidths.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -22,9 +23,6 @@ using namespace heddle;
 
 static ArrayRef<int64_t> shapeOf(Value memref) {
   return cast<MemRefType>(memref.getType()).getShape();
-}
-static Type elementOf(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementType();
 }
 
 /// Calls `body` with the first column of squares that cover `width`, and their
@@ -158,6 +156,21 @@ void heddle::emitPairs(OnlinePairsOp op, const IsaLevel &isa) {
   pass(middle, op.getEnd(), /*exists=*/false);
 }
 
+void heddle::emitWiden(OnlineWidenOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  Value end = loops.min(op.getEnd(), loops.size(op.getValues(), 0));
+  loops.each(op.getBegin(), end, 1, [&](Value key) {
+    Value row = loops.sub(key, op.getBegin());
+    forEachSquare(loops, shapeOf(op.getCopy())[1], [&](Value d, int64_t count) {
+      Value values =
+          asF32(loops, loops.loadVector(op.getValues(), {key, d}, count));
+      Value scale = scaleOf(loops, op.getScales(), key, count);
+      loops.storeVector(loops.mul(values, scale), op.getCopy(), {row, d});
+    });
+  });
+}
+
 namespace {
 /// sums[d + r, column] += P V for some widths and all columns.
 class BlockUpdate {
@@ -192,9 +205,14 @@ private:
 } // namespace
 
 void BlockUpdate::setBounds() {
+  end = op.getEnd();
   // Pairs hold zeros behind the last row.
-  end = group == 1 ? loops.min(op.getEnd(), loops.size(op.getValues(), 0))
-                   : op.getEnd();
+  if (group == 1) {
+    Value behind = loops.size(op.getValues(), 0);
+    if (op.getOrigin())
+      behind = loops.add(op.getOrigin(), behind);
+    end = loops.min(end, behind);
+  }
   std::tie(fullBegin, fullEnd) =
       fullPart(loops, op.getBegin(), end, op.getFullBegin(), op.getFullEnd());
   if (group == 1)
@@ -225,6 +243,8 @@ SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
   SmallVector<Value> factors, inside, result;
   Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
   Value valueRow = group == 1 ? key : row;
+  if (op.getOrigin())
+    valueRow = loops.sub(key, op.getOrigin());
   for (int64_t v = 0; v < vectors; ++v) {
     factors.push_back(loops.loadVector(
         probabilities, {row, loops.index(v * elements)}, elements));

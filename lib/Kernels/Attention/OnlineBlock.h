@@ -23,6 +23,7 @@ void emitBlock(OnlineFinishOp op, const IsaLevel &isa);
 
 /// Builds the code of the op, which only blocks need, in front of it.
 void emitPairs(OnlinePairsOp op, const IsaLevel &isa);
+void emitWiden(OnlineWidenOp op, const IsaLevel &isa);
 
 } // namespace heddle
 

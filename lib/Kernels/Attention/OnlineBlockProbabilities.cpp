@@ -34,8 +34,7 @@ public:
   BlockProbabilities(OnlineProbabilitiesOp op, OpBuilder &builder,
                      const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops,
-                elementOf(op.readsF32() ? op.getQueries() : op.getKeys())),
+        product(loops, elementOf(op.getQueries())),
         weighting(loops, elementOf(op.getProbabilities())),
         group(weighting.group()), math(builder, op.getLoc(), isa),
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
@@ -207,11 +206,15 @@ void BlockProbabilities::copyKeys(Value key) {
   Value last = loops.add(keyCount, -1);
   loops.each(loops.index(0), loops.index(tile), 1, [&](Value k) {
     Value row = loops.min(loops.add(key, k), last);
+    Value scale;
+    if (op.getScales())
+      scale = scaleOf(loops, op.getScales(), row, lanes);
     forEachPart(lanes, sizeOf(op.getKeys(), 1), [&](int64_t d, int64_t count) {
       Value part =
           loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, lanes);
-      loops.storeFirst(loops.widen(part), op.getCopies(), {k, loops.index(d)},
-                       count);
+      part = asF32(loops, part);
+      loops.storeFirst(scale ? loops.mul(part, scale) : part, op.getCopies(),
+                       {k, loops.index(d)}, count);
     });
   });
 }

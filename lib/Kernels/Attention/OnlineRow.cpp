@@ -113,8 +113,7 @@ Value RowUpdate::valuesAt(ArrayRef<Value> rows, const SumPart &part) {
     values.push_back(loops.loadFirst(
         op.getValues(), {row, loops.index(part.begin)}, part.count, width));
   if (group == 1)
-    return isShortFloat(elementOf(op.getValues())) ? loops.widen(values[0])
-                                                   : values[0];
+    return asF32(loops, values[0]);
   if (part.groups == SumPart::All)
     return loops.interleave(values[0], values[1]);
   return loops.interleaveGroups(values[0], values[1],
@@ -156,6 +155,9 @@ void RowUpdate::addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
   if (isPartial)
     inside = inside ? loops.logicalAnd(inside, insideMask(loops, probability))
                     : insideMask(loops, probability);
+  if (op.getScales())
+    probability = loops.mul(
+        probability, scaleOf(loops, op.getScales(), rows.front(), lanes));
   for (auto [p, part] : llvm::enumerate(parts)) {
     Value values = valuesAt(rows, part);
     after[p] = isPartial ? product.multiplyAddInside(values, probability,

@@ -63,7 +63,8 @@ public:
   RowProbabilities(OnlineProbabilitiesOp op, OpBuilder &builder,
                    const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops, elementOf(op.getKeys())),
+        product(loops,
+                elementOf(op.getScales() ? op.getQueries() : op.getKeys())),
         math(builder, op.getLoc(), isa), lanes(isa.lanes),
         elements(lanes * product.group()),
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
@@ -167,9 +168,13 @@ Value RowProbabilities::dotProducts(function_ref<Value(int64_t)> rowOfKey) {
     forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
       Value part =
           loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, elements);
+      if (product.group() == 1)
+        part = asF32(loops, part);
       Value factor = factors[d / elements];
       sum = product.multiplyAdd(part, factor, sum);
     });
+    if (op.getScales())
+      sum = loops.mul(sum, scaleOf(loops, op.getScales(), row, lanes));
     products.push_back(sum);
   }
   return sumsOfLanes(loops, products);
@@ -208,8 +213,11 @@ void RowProbabilities::copyKeys(Value key) {
   auto square = [&](Value d, int64_t count) {
     SmallVector<Value> parts;
     for (Value row : rows) {
-      Value part = loops.loadFirst(op.getKeys(), {row, d}, count, lanes);
-      parts.push_back(product.group() == 1 ? part : loops.widen(part));
+      Value part =
+          asF32(loops, loops.loadFirst(op.getKeys(), {row, d}, count, lanes));
+      if (op.getScales())
+        part = loops.mul(part, scaleOf(loops, op.getScales(), row, lanes));
+      parts.push_back(part);
     }
     parts = loops.transpose(parts);
     for (int64_t i = 0; i < count; ++i)

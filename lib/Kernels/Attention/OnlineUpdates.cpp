@@ -75,7 +75,7 @@ QueryScratch OnlineUpdates::blockScratch(int64_t count) {
       factors(sizes.probabilities, count, probabilityTypeOf(op));
   taken.sums = scratch({op.getValueWidth(), count}, f32);
   taken.state = scratch({kOnlineStateRows, count}, f32);
-  if (readsF32() && op.isOfShortFloats())
+  if ((readsF32() && op.isOfShortFloats()) || widensKeys())
     taken.copies = scratch({sizes.scores, op.getKeyWidth()}, f32);
   if (readsF32() || !isTiled)
     return taken;
@@ -116,6 +116,11 @@ Value OnlineUpdates::pairScratch() {
 
 Value OnlineUpdates::records(int64_t count) {
   return scratch({count, partElements(op)}, loops.builder.getF32Type());
+}
+
+Value OnlineUpdates::widenedScratch() {
+  return scratch({sizes.probabilities, op.getValueWidth()},
+                 loops.builder.getF32Type());
 }
 
 void OnlineUpdates::takeShared(bool hasLists) {
@@ -236,6 +241,7 @@ void OnlineUpdates::addTile(const HeadView &view, Value first,
   OnlineProbabilitiesSpec spec;
   spec.scratch = scratch;
   spec.keys = view.keys;
+  spec.scales = view.keyScales;
   spec.relativeKeys = view.relativeKeys;
   spec.relativeQueries = view.relativeQueries;
   spec.tile = tile;
@@ -262,6 +268,7 @@ void OnlineUpdates::addTile(const HeadView &view, Value first,
   OnlineUpdateSpec update;
   update.scratch = scratch;
   update.values = view.values;
+  update.scales = view.valueScales;
   update.tile = tile;
   update.tileKeys = spec.tileKeys;
   update.places = places;
@@ -276,6 +283,15 @@ void OnlineUpdates::addTile(const HeadView &view, Value first,
     OnlinePairsOp::create(builder, loops.loc, view.values, tile.begin, tile.end,
                           scratch.pairs);
     update.values = scratch.pairs;
+  }
+  if (scratch.widened) {
+    OnlineWidenOp::create(builder, loops.loc, view.values, tile.begin, tile.end,
+                          view.valueScales, scratch.widened);
+    Value end = loops.min(tile.end, loops.size(view.values, 0));
+    update.values = someRows(loops, scratch.widened, loops.index(0),
+                             loops.sub(end, tile.begin));
+    update.scales = Value();
+    update.places.origin = tile.begin;
   }
   OnlineUpdateOp::create(builder, loops.loc, update);
 }

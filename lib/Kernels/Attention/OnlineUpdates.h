@@ -42,6 +42,8 @@ struct HeadView {
   mlir::Value batch, head;
   /// [n, width] each.
   mlir::Value queries, keys, values, result;
+  /// The scales of keys and values of integers, [n, 1]; null for none.
+  mlir::Value keyScales, valueScales;
   /// Vectors of relative positions; null for none.
   mlir::Value relativeKeys, relativeQueries;
   const MaskParts *parts;
@@ -51,6 +53,13 @@ struct HeadView {
   /// If the view has every stride-th position, from this one on.
   mlir::Value remainder;
   int64_t stride = 1;
+
+  /// Replaces what has a row for each key by a view of it.
+  void mapKeyRows(llvm::function_ref<mlir::Value(mlir::Value)> map) {
+    for (mlir::Value *rows : {&keys, &values, &keyScales, &valueScales})
+      if (*rows)
+        *rows = map(*rows);
+  }
 };
 
 /// Where queries stand: the row of the first one in a view, and its position.
@@ -82,12 +91,15 @@ public:
   bool usesTiles() const { return isTiled; }
   /// Whether a block of queries takes the values of a tile in pairs.
   bool usesPairs() { return isShortFloat(probabilityTypeOf(op)) && !isTiled; }
+  /// Whether keys and values are integers, which a block takes as f32.
+  bool widensKeys() { return bool(op.getKeyScales()); }
 
   /// Scratch memory for `count` queries, a column each, or for one query; for
-  /// the values of a tile in pairs; and what all of them share.
+  /// the values of a tile in pairs, or widened; and what all of them share.
   QueryScratch blockScratch(int64_t count);
   QueryScratch rowScratch(int64_t heads = 1);
   mlir::Value pairScratch();
+  mlir::Value widenedScratch();
   /// Memory for the sums and states of so many parts of pasts, a row each.
   mlir::Value records(int64_t count);
   void takeShared(bool hasLists);

@@ -39,8 +39,8 @@ void PrefillTiler::addRing(const HeadView &view, const QueryRows &rows,
   int64_t pinned = op.getPinned();
   auto addLap = [&](Value first, Value slot, Value count, Value columns) {
     HeadView lap = view;
-    lap.keys = someRows(loops, view.keys, slot, count);
-    lap.values = someRows(loops, view.values, slot, count);
+    lap.mapKeyRows(
+        [&](Value rows) { return someRows(loops, rows, slot, count); });
     lap.keyEnd = count;
     lap.remainder = first;
     tiles.setColumnsOf(columns);
@@ -92,15 +92,15 @@ void PrefillTiler::queries(const Group &group, const Block &block, Value head,
       headRows(loops, op.getQuery(), Value(), head, op.getQueryWidth());
   Value results =
       headRows(loops, op.getDestination(), Value(), head, op.getValueWidth());
-  view.keys =
-      headRows(loops, op.getKey(), block.cache, keysOf, op.getKeyWidth());
-  view.values =
-      headRows(loops, op.getValue(), block.cache, keysOf, op.getValueWidth());
+  setKeyRows(view, [&](Value memref, int64_t width) {
+    return headRows(loops, memref, block.cache, keysOf, width);
+  });
   view.keyBegin = loops.index(0);
   view.keyEnd = op.getShared() ? loops.size(op.getKey(), 1) : block.end;
   if (!op.getShared() && !readsRing(op))
-    for (Value *rows : {&view.keys, &view.values})
-      *rows = someRows(loops, *rows, view.keyBegin, view.keyEnd);
+    view.mapKeyRows([&](Value rows) {
+      return someRows(loops, rows, view.keyBegin, view.keyEnd);
+    });
   Value number = headNumber(block.cache, head);
 
   int64_t size = tiles.getSizes().queries;

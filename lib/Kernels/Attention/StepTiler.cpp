@@ -53,7 +53,8 @@ HeadView StepTiler::viewOf(const Group &group, const Unit &unit,
   return view;
 }
 
-/// The rows of a head of keys or values that a row of the step reads.
+/// The rows of a head of keys or values, or of their scales, that a row of the
+/// step reads.
 Value StepTiler::rowsOf(Value memref, const HeadView &view, Value row,
                         int64_t width) {
   Value head = keyHead(view.head);
@@ -73,8 +74,9 @@ void StepTiler::withHeads(const Group &group, const Unit &unit,
   auto headView = [&](Value number) {
     HeadView own = first;
     own.head = loops.add(unit.head, number);
-    own.keys = rowsOf(op.getKey(), own, unit.row, op.getKeyWidth());
-    own.values = rowsOf(op.getValue(), own, unit.row, op.getValueWidth());
+    setKeyRows(own, [&](Value memref, int64_t width) {
+      return rowsOf(memref, own, unit.row, width);
+    });
     own.queries =
         headRows(loops, op.getQuery(), Value(), own.head, op.getQueryWidth());
     own.result = headRows(loops, op.getDestination(), Value(), own.head,

@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Rows/QuantizeKernel.h"
+#include "lib/Kernels/Vectors/HeadRow.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -143,8 +145,43 @@ void heddle::quantizeRow(RowKernel &kernel, Value input, Value row,
     Value x = kernel.load(input, place, slice);
     x = scale ? loops.div(x, kernel.broadcast(scale, slice))
               : loops.mul(x, kernel.broadcast(multiplier, slice));
-    kernel.store(product.encode(roundToIntegers(x, kernel.math)),
+    Value integers = roundToIntegers(x, kernel.math);
+    kernel.store(output.areMultiplied ? product.encode(integers) : integers,
                  output.integers, row, slice);
+  });
+}
+
+/// Column `number` of [rows, columns], as [rows].
+static Value columnOf(VectorLoops &loops, Value memref, Value number) {
+  OpBuilder &builder = loops.builder;
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {zero, number};
+  SmallVector<OpFoldResult> sizes = {loops.size(memref, 0), one};
+  SmallVector<OpFoldResult> strides = {one, one};
+  auto type = cast<MemRefType>(memref.getType());
+  MemRefType column = memref::SubViewOp::inferRankReducedResultType(
+      type.getDimSize(0), type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, loops.loc, column, memref, offsets,
+                                   sizes, strides);
+}
+
+void heddle::emitKernel(QuantizeHeadsOp op, RowKernel &kernel) {
+  VectorLoops loops(kernel.loops.builder, kernel.loops.loc, kernel.isa);
+  Value input = kernel.rowsOf(op.getInput()),
+        integers = kernel.rowsOf(op.getDestinations().front()),
+        scales = kernel.rowsOf(op.getDestinations().back());
+  int64_t width = *getConstantIntValue(kernel.widthOf(input)),
+          ofHead = width / op.getHeads();
+  kernel.forEachRow(loops.size(input, 0), 4 * width, [&](Value row) {
+    loops.loop(loops.index(op.getHeads()), [&](Value head) {
+      auto headOf = [&](Value rows) {
+        return headRows(loops, rows, /*batch=*/Value(), head, ofHead);
+      };
+      IntegerRows output{headOf(integers), columnOf(loops, scales, head),
+                         /*multiplier=*/Value(), /*areRotated=*/false,
+                         /*areMultiplied=*/false};
+      quantizeRow(kernel, headOf(input), row, output);
+    });
   });
 }
 

@@ -18,6 +18,8 @@ mlir::Value roundToIntegers(mlir::Value x, const VectorMath &math);
 struct IntegerRows {
   mlir::Value integers, scales, multiplier;
   bool areRotated = false;
+  /// Whether a product of this level multiplies them, in a form of its own.
+  bool areMultiplied = true;
 };
 
 /// Builds what becomes of row `row` of f32 [rows, width].
@@ -26,6 +28,7 @@ void quantizeRow(RowKernel &kernel, mlir::Value input, mlir::Value row,
 
 /// Builds what the op computes, at the kernel's insertion point.
 void emitKernel(QuantizeOp op, RowKernel &kernel);
+void emitKernel(QuantizeHeadsOp op, RowKernel &kernel);
 
 } // namespace heddle
 

@@ -134,6 +134,21 @@ RowRun heddle::runOf(VectorLoops &loops, const KeyPlaces &places, Value j,
   return {first, loops.equal(loops.sub(last, first), loops.index(count - 1))};
 }
 
+Value heddle::asF32(VectorLoops &loops, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getElementType().isF32())
+    return vector;
+  if (!type.getElementType().isInteger(8))
+    return loops.widen(vector);
+  return arith::SIToFPOp::create(
+      loops.builder, loops.loc, type.clone(loops.builder.getF32Type()), vector);
+}
+
+Value heddle::scaleOf(VectorLoops &loops, Value scales, Value row,
+                      int64_t lanes) {
+  return loops.broadcast(loops.load(scales, {row, loops.index(0)}), lanes);
+}
+
 static int64_t elementBytes(Value memref) {
   return elementOf(memref).getIntOrFloatBitWidth() / 8;
 }

@@ -52,6 +52,13 @@ struct RowRun {
 RowRun runOf(VectorLoops &loops, const KeyPlaces &places, mlir::Value j,
              int64_t count, mlir::Value rows);
 
+/// A vector as f32, whatever short floats or integers it is of: these are not
+/// multiplied by the scale of their row.
+mlir::Value asF32(VectorLoops &loops, mlir::Value vector);
+/// The scale of a row of integers, in all lanes.
+mlir::Value scaleOf(VectorLoops &loops, mlir::Value scales, mlir::Value row,
+                    int64_t lanes);
+
 /// Asks for the cache lines of a row that is needed soon, where rows are a page
 /// apart: the machine does not foresee them itself. In the second cache, since
 /// such rows share few sets of the first.

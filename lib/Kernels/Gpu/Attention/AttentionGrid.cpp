@@ -241,13 +241,15 @@ LogicalResult heddle::emitGrid(AttentionOp op,
                                const GpuArchitecture &architecture) {
   if (!op.getDestination())
     return failure();
-  // Prompts in blocks, if steps compute what stands behind them.
-  bool isBlocked = !op.getPrefill() || hasSteps(op);
+  // Prompts in blocks, if steps compute what stands behind them. Keys of
+  // integers are for the kernel of this file alone.
+  bool isOfIntegers = bool(op.getKeyScales());
+  bool isBlocked = !isOfIntegers && (!op.getPrefill() || hasSteps(op));
   if (isBlocked &&
       ((architecture.hasWarpgroups && succeeded(emitWarpgroups(op))) ||
        succeeded(emitBlocks(op, architecture))))
     return op.getPrefill() ? emitSteps(op, /*areGenerated=*/true) : success();
-  if (succeeded(emitSteps(op)))
+  if (!isOfIntegers && succeeded(emitSteps(op)))
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();
