@@ -4,8 +4,9 @@
 // weight, --dtype, and --keep for the weight's name. The factors of a product
 // become integers or short floats, and so does an embedding table. Attention
 // multiplies short floats if --dtype or --cache-dtype says so, never integers,
-// since none of its factors is a weight. All else stays f32. A vector that
-// several products read is quantised or rounded once.
+// since none of its factors is a weight; but the keys and values that a decoder
+// keeps are stored as integers if --cache-dtype says so. All else stays f32. A
+// vector that several products read is quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Fusion/MadeParameters.h"
 #include "lib/Fusion/PrecisionRules.h"
+#include "lib/Masks/AttentionSites.h"
 #include "lib/Support/Error.h"
 #include "passes/Passes.h"
 
@@ -84,6 +86,8 @@ private:
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
   void visit(LayerOpInterface op);
+  void keepIntegers(AttentionOp op);
+  llvm::Error keepIntegersOfDecoders();
   void report(Operation *op, ShortWeight weight);
   void fail(llvm::Error error) {
     getOperation().emitError(llvm::toString(std::move(error)));
@@ -321,19 +325,65 @@ void ChoosePrecision::visit(EmbeddingOp op) {
                   (isStored ? "as in its file" : "each with a scale"));
 }
 
+/// Lets a decoder keep keys and values as integers. Queries stay f32: what
+/// multiplies integers with scales is made of f32.
+void ChoosePrecision::keepIntegers(AttentionOp op) {
+  int64_t heads = op.getKeyValueHeads();
+  Builder attributes(&getContext());
+  auto quantize = [&](Value rows) -> ShortVector & {
+    ShortVector &result = shortened[{rows, attributes.getIndexAttr(heads)}];
+    if (result.elements)
+      return result;
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointAfterValue(rows);
+    auto integers = QuantizeHeadsOp::create(
+        builder, rows.getLoc(), rows, /*destinations=*/ValueRange(), heads);
+    result = {integers.getOutputs().front(), integers.getOutputs().back()};
+    return result;
+  };
+  ShortVector key = quantize(op.getKey()), value = quantize(op.getValue());
+  op.getKeyMutable().assign(key.elements);
+  op.getKeyScalesMutable().assign(key.scales);
+  op.getValueMutable().assign(value.elements);
+  op.getValueScalesMutable().assign(value.scales);
+  reportFused(kPass, op,
+              nameOf(op) + " keeps keys and values as int8, each head of a "
+                           "position with a scale of its own");
+}
+
+llvm::Error ChoosePrecision::keepIntegersOfDecoders() {
+  bool isAny = false;
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    for (const AttentionSite &site : findAttention(function)) {
+      AttentionOp op = site.op;
+      if (site.kind != AttentionKind::DecoderSelf || op.isRelative() ||
+          !op.getFactorType().isF32() || op.hasRaggedKeys())
+        continue;
+      keepIntegers(op);
+      isAny = true;
+    }
+  if (isAny)
+    return llvm::Error::success();
+  return makeError("there are no keys and values to keep as int8: expected a "
+                   "decoder with self-attention");
+}
+
 /// Of computed factors.
 void ChoosePrecision::visit(LayerOpInterface op) {
   SmallVector<OpOperand *> factors = op.getComputedFactors();
-  if (factors.empty() || !cast<ShapedType>(factors.front()->get().getType())
-                              .getElementType()
-                              .isF32())
+  if (!llvm::all_of(factors,
+                    [](OpOperand *factor) {
+                      return getElementTypeOrSelf(factor->get()).isF32();
+                    }) ||
+      factors.empty())
     return;
+  bool isAsked = !attention.empty() && attention != "int8";
   std::optional<Precision> ordered =
-      parsePrecision(attention.empty() ? dtype : attention);
+      parsePrecision(isAsked ? attention : dtype);
   Type type = ordered ? shortFloatOf(*ordered, &getContext()) : Type();
   if (!type)
-    return decline(op, attention.empty() ? "none of its factors is a weight"
-                                         : "that was asked for");
+    return decline(op, isAsked ? "that was asked for"
+                               : "none of its factors is a weight");
   ShortWeight none{*ordered, ParameterOp()};
   for (OpOperand *factor : factors)
     factor->set(shorten(factor->get(), none).elements);
@@ -348,9 +398,9 @@ void ChoosePrecision::runOnOperation() {
     return fail(parsed.takeError());
   rules.emplace(std::move(*parsed));
   if (!attention.empty() &&
-      !llvm::is_contained({"f32", "bf16", "f16"}, attention))
+      !llvm::is_contained({"f32", "bf16", "f16", "int8"}, attention))
     return fail(makeError("attention is '" + attention +
-                          "', expected f32, bf16 or f16"));
+                          "', expected f32, bf16, f16 or int8"));
   if (dtype == "f32" && attention.empty())
     return;
   hasChoice =
@@ -369,6 +419,9 @@ void ChoosePrecision::runOnOperation() {
     visitAll(FfnOp());
     visitAll(EmbeddingOp());
   }
+  if (attention == "int8")
+    if (llvm::Error error = keepIntegersOfDecoders())
+      return fail(std::move(error));
   visitAll(LayerOpInterface());
   if (llvm::Error error = rules->checkMatched())
     return fail(std::move(error));

@@ -124,7 +124,11 @@ def ChoosePrecisionPass
       multiply these.
 
     `attention` says what attention multiplies in place of what dtype says: bf16 or
-    f16 halve the KV caches of a model whose products are integers or f32.
+    f16 halve the KV caches of a model whose products are integers or f32. With
+    `int8` decoders keep keys and values as integers, from `quantize_heads`, with a
+    scale for each position and kv head: self-attention over a target multiplies
+    them by queries of f32, whatever dtype says. Other attention is what dtype says
+    it is, over an encoder's memory for one. It is an error if there is none to keep.
 
     A product of short floats reads its left side from a `round` and its weight
     from a parameter that is `rounded`, or `rounded_to_f16`; embedding tables are
@@ -167,7 +171,8 @@ def ChoosePrecisionPass
     Option<"rotated", "rotated", "bool", /*default=*/"false",
            "rotate vectors with scales before they are quantised">,
     Option<"attention", "attention", "std::string", /*default=*/[{""}],
-           "f32, bf16 or f16, in place of what dtype says of attention">
+           "f32, bf16 or f16, in place of what dtype says of attention; or int8, for "
+           "what decoders keep">
   ];
 }
 

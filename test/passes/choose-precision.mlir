@@ -14,8 +14,8 @@
 // RUN: heddle-opt %s -transformer-choose-precision="dtype=f32 attention=bf16" | FileCheck %s --check-prefix=SHORT
 // RUN: heddle-opt %s -transformer-choose-precision="dtype=int8 attention=bf16" | FileCheck %s --check-prefix=SHORT
 // RUN: heddle-opt %s -transformer-choose-precision="dtype=bf16 attention=f32" | FileCheck %s --check-prefix=WIDE
-// RUN: not heddle-opt %s -transformer-choose-precision="attention=int8" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: attention is 'int8', expected f32, bf16 or f16
+// RUN: not heddle-opt %s -transformer-choose-precision="attention=int4" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: error: attention is 'int4', expected f32, bf16, f16 or int8
 
 // F32-NOT: i8
 // F32-NOT: f16

@@ -97,7 +97,7 @@ static Error checkKept(const CompileOptions &options) {
 
 static constexpr StringLiteral kTypeNames =
     "auto, f32, bf16, f16, int8 or int8w";
-static constexpr StringLiteral kCacheTypeNames = "f32, bf16 or f16";
+static constexpr StringLiteral kCacheTypeNames = "f32, bf16, f16 or int8";
 static constexpr StringLiteral kGemmNames = "generated or onednn";
 static constexpr unsigned kMostJobs = 1024;
 
@@ -294,7 +294,7 @@ static Error checkTogether(const CompileOptions &options) {
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected " + kTypeNames);
   if (!options.cacheDtype.empty() &&
-      !is_contained({"f32", "bf16", "f16"}, options.cacheDtype))
+      !is_contained({"f32", "bf16", "f16", "int8"}, options.cacheDtype))
     return makeError("--cache-dtype has the value '" + options.cacheDtype +
                      "', expected " + kCacheTypeNames);
   if (Error error = checkKept(options))

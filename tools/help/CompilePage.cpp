@@ -63,10 +63,12 @@ static std::vector<Flag> getFlags() {
        "from avx512-bf16 on and emulated below; f16 ends at 65,504 and "
        "is fast on GPUs alone; int8w stores 8-bit weights that f32 values "
        "multiply: for language models, whose steps wait for memory"},
-      {"--cache-dtype", "f32|bf16|f16", kTypes,
+      {"--cache-dtype", "f32|bf16|f16|int8", kTypes,
        "the type in which attention multiplies, and KV caches hold, keys and "
        "values: by default that of --dtype bf16 or f16, otherwise f32; bf16 "
-       "halves the caches of int8w and int8"},
+       "halves the caches of int8w and int8; int8 stores what decoders keep "
+       "with a scale for each head of a position, a quarter of f32's bytes, "
+       "and multiplies it as f32"},
       {"--tf32", "", kTypes,
        "multiply f32 values on a GPU as tf32, with 10 mantissa bits as f16: "
        "faster, but ids may differ from the CPU's; by default products have "
