@@ -312,7 +312,10 @@ llvm::Expected<std::string> Calibration::Measurement::measureArtifact() {
 //===----------------------------------------------------------------------===//
 
 std::string Calibration::Measurement::print() const {
-  size_t width = 0;
+  std::string types = "in " + options.dtype;
+  if (!options.cacheDtype.empty())
+    types += ", caches in " + options.cacheDtype;
+  size_t width = types.size();
   for (const auto &[name, error] : results)
     width = std::max(width, name.size());
   std::string text;
@@ -327,7 +330,7 @@ std::string Calibration::Measurement::print() const {
     stream << " and " << count(compared->countRows(), words.unit);
   bool isOfVectors = compared->getKind() == RowKind::Vector;
   std::string last = "other " + words.choice;
-  stream << "\n  " << llvm::left_justify("in " + options.dtype, width)
+  stream << "\n  " << llvm::left_justify(types, width)
          << "  rms error    largest  "
          << (isOfVectors ? "mean cosine  least cosine" : last) << "\n";
   int lastWidth = int(last.size()) - 3;

@@ -321,7 +321,9 @@ static Error checkTogether(const CompileOptions &options) {
   if (!options.output.empty() && options.writeWeights == options.output)
     return makeError("-o and --write-weights name the same file '" +
                      options.output + "'");
-  if (!options.calibrate.empty() && options.dtype == "f32")
+  bool hasShortCaches =
+      !options.cacheDtype.empty() && options.cacheDtype != "f32";
+  if (!options.calibrate.empty() && options.dtype == "f32" && !hasShortCaches)
     return makeError("--calibrate compares with f32, but --dtype is 'f32'");
   if (!options.calibrate.empty() && !options.makesArtifact())
     return makeError("--calibrate runs artifacts, expected --emit artifact");

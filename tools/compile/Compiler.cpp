@@ -85,8 +85,11 @@ startCalibration(const CompileOptions &options, const ImportedModel &model) {
     return placeTensors(trial, fusions, *copy, model);
   };
   auto calibration = std::make_unique<Calibration>(options, std::move(steps));
-  if (llvm::Error error =
-          calibration->measureLayers(listLayers(model.module.get())))
+  // Weights of f32 lose nothing.
+  std::vector<CalibratedLayer> layers;
+  if (options.dtype != "f32")
+    layers = listLayers(model.module.get());
+  if (llvm::Error error = calibration->measureLayers(layers))
     return std::move(error);
   return calibration;
 }
