@@ -46,8 +46,9 @@ typedef struct heddle_engine_limits {
   /* MiB that it may take beside the weights. A request waits until there is
      room for the KV caches of all tokens that it may have, and for its encoded
      source, so that it always finishes; one that can never have room is
-     refused. A GPU gives memory for all slots at once. By default as many as
-     there are. An encoder runs fewer texts together. */
+     refused. Blocks of 256 positions that several requests read count once. A
+     GPU gives memory for all slots at once. By default as many as there are. An
+     encoder runs fewer texts together. */
   size_t memory;
 } heddle_engine_limits;
 
@@ -130,7 +131,8 @@ typedef struct heddle_engine_counts {
      them that the model chose, too: steps that were saved. */
   uint64_t guesses, right_guesses;
   /* Tokens of prompts that were not computed, since another prompt with the
-     same beginning stood in a slot. */
+     same beginning stood in a slot: they take no time and, in blocks of 256, no
+     memory. */
   uint64_t shared_tokens;
 } heddle_engine_counts;
 heddle_status heddle_engine_count(const heddle_engine *engine,

@@ -2,13 +2,15 @@
 //
 // Which slot has which prompt in its KV caches, and how much of it. A prompt
 // that begins as another one does is not computed again (prefix caching): it
-// takes the slot in which a request of that beginning has ended, or a copy of
-// what another slot has. Rows of prompts have the same bits however a prompt is
-// cut into pieces, so that a beginning of any length serves.
+// takes the slot in which a request of that beginning has ended, or reads what
+// another slot has: whole blocks in place (SharedBeginnings.h), of what is left
+// a copy. Rows of prompts have the same bits however a prompt is cut into
+// pieces, so that a beginning of any length serves.
 //
 // A slot costs the pages that are written. With a limit of memory a request
 // begins when there is room for all positions that it may take, so that it
-// always finishes; prompts of ended requests make room.
+// always finishes; prompts of ended requests make room. A block counts once,
+// however many slots read it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +48,7 @@ public:
   /// A free slot for it, for which there is room.
   int32_t take(const Need &need);
   /// Of the requests that have slots.
-  int64_t bytesTaken() const { return bytesTaken(/*ofFree=*/false); }
+  int64_t bytesTaken() const { return bytesTaken(/*withFree=*/false); }
   /// Between calls of the decoder: gives slots the beginnings that others have
   /// computed for them.
   Status copyBeginnings();
@@ -85,18 +87,37 @@ private:
     int64_t bytes = 0;
   };
 
+  /// Where a request finds its prompt: in a free slot the first `inPlace`
+  /// tokens, and `promised` ones in `source`, if those are more.
+  struct Choice {
+    int32_t slot = -1, source = -1;
+    int64_t inPlace = 0, promised = 0;
+  };
+
+  /// A slot as a request would have it.
+  struct Newcomer {
+    int32_t number;
+    Slot slot;
+  };
+
   int64_t bytesOf(const Need &need) const;
-  int64_t bytesTaken(bool ofFree) const;
+  int64_t bytesTaken(bool withFree, const Newcomer *newcomer = nullptr) const;
+  int64_t promisedBlocks(const Slot &slot) const;
   void forget(Slot &slot);
   void makeRoom();
   int64_t sharedWith(const Slot &slot, const TokenIds &prompt) const;
+  Choice chooseSlot(const TokenIds &prompt) const;
+  Slot slotFor(const Need &need, const Choice &choice) const;
   Status copyFromSource(int32_t slot);
+  void replaceSource(int32_t slot);
 
   Session &session;
   std::vector<Slot> slots;
   std::optional<int64_t> room;
   uint64_t clock = 0;
   int64_t shared = 0;
+  /// What the system has refused between calls.
+  Status failure = Status::success();
 };
 
 } // namespace heddle

@@ -49,6 +49,7 @@ Status RunningBatch::beginSession() {
   DecoderRequest request{form, *limits.positions};
   request.rowsPerSentence = form == DecoderForm::GreedyStep ? 1 : limits.beams;
   request.prefill = extends ? *limits.positions : 0;
+  request.sharesBeginnings = isPrompted();
   // The logits of a call are no memory before they are written.
   if (extends && form == DecoderForm::Step)
     request.prefillLogits = std::min<int64_t>(

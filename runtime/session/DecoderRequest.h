@@ -45,6 +45,9 @@ struct DecoderRequest {
   /// The batch begins without sources: each sentence gets one of at most so
   /// many tokens with Session::adopt, before it has a row.
   std::optional<int64_t> sources = {};
+  /// Whether sentences have the first positions of others: of memory that has
+  /// pages, those stand there once (Session::copyBeginning).
+  bool sharesBeginnings = false;
   /// Sources are encoded and prepared for the form, for a session of such a
   /// batch to adopt them; nothing is decoded.
   bool preparesOnly = false;

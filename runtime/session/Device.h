@@ -71,6 +71,9 @@ public:
   /// An error begins with a verb.
   virtual Result<char *> take(int64_t bytes) = 0;
   virtual void giveBack(char *memory, int64_t bytes) = 0;
+  /// Whether that memory has pages of this process, in whose place others may
+  /// be mapped.
+  virtual bool hasPages() const { return false; }
   /// Takes what the host reads and writes in place of the first `bytes` of
   /// `memory`; of a device that is the host, these themselves.
   virtual Result<char *> takeMirror(char *memory, int64_t bytes) = 0;

@@ -66,6 +66,7 @@ public:
   void giveBack(char *memory, int64_t bytes) override {
     munmap(memory, static_cast<size_t>(bytes));
   }
+  bool hasPages() const override { return true; }
   Result<char *> takeMirror(char *memory, int64_t) override { return memory; }
   void giveBackMirror(char *, int64_t) override {}
 

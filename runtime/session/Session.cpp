@@ -29,6 +29,9 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   Result<Layout> layout = plan(sources, request, features);
   if (!layout.ok())
     return layout.status();
+  // What the batch before has shared is no memory of the block.
+  if (beginnings)
+    release();
   if (Status status = workspace.take(); !status.ok())
     return ofBatch(status);
   settle(*layout);
@@ -39,6 +42,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
     sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
   if (Status status = findDecoderResults(); !status.ok())
     return status;
+  makeBeginnings();
   decoder.begin(spareRows);
   measureAdopted();
   if (Status status = workspace.send(batchInputs); !status.ok())
@@ -262,13 +266,18 @@ Status Session::adopt(int32_t sentence, Session &from, int32_t number) {
   return Status::success();
 }
 
-void Session::leave(int32_t sentence, int64_t kept) {
+Status Session::leave(int32_t sentence, int64_t kept, bool overwrites) {
+  if (beginnings)
+    if (Status status = beginnings->part(sentence, overwrites ? 0 : kept, kept);
+        !status.ok())
+      return status;
   int64_t count = decoder.perSentence();
   for (const State &cache : caches) {
-    int64_t keptBytes = kept == 0 ? 0 : kept * (cache.rowBytes / cache.slots);
+    int64_t keptBytes = kept == 0 ? 0 : cache.bytesOf(kept);
     device->forget(cache.rows + sentence * count * cache.rowBytes + keptBytes,
                    count * cache.rowBytes - keptBytes);
   }
+  return Status::success();
 }
 
 void Session::leaveSource(int32_t sentence) {
@@ -315,7 +324,7 @@ int64_t Session::cacheBytes(int64_t positions) const {
     int64_t slots = std::min(positions, cache.slots);
     // One page at either end is not its own alone.
     if (slots > 0)
-      bytes += (slots * (cache.rowBytes / cache.slots) / kPage + 2) * kPage;
+      bytes += (cache.bytesOf(slots) / kPage + 2) * kPage;
   }
   return bytes;
 }
@@ -327,15 +336,49 @@ int64_t Session::keptPositions() const {
   return kept;
 }
 
-Status Session::copyBeginning(int32_t from, int32_t to, int64_t positions) {
+Status Session::copyBeginning(int32_t from, int32_t to, int64_t positions,
+                              bool overwrites) {
+  int64_t shared = 0;
+  if (beginnings && !overwrites) {
+    Result<int64_t> blocks =
+        beginnings->share(from, to, positions / SharedBeginnings::kBlock);
+    if (!blocks.ok())
+      return blocks.status();
+    shared = *blocks * SharedBeginnings::kBlock;
+  }
   int64_t count = decoder.perSentence();
   for (const State &cache : caches) {
     int64_t stride = count * cache.rowBytes;
-    if (Status status =
-            device->copy(cache.rows + to * stride, cache.rows + from * stride,
-                         positions * (cache.rowBytes / cache.slots));
+    int64_t first = cache.isShared ? cache.bytesOf(shared) : 0;
+    if (Status status = device->copy(cache.rows + to * stride + first,
+                                     cache.rows + from * stride + first,
+                                     cache.bytesOf(positions) - first);
         !status.ok())
       return status;
   }
   return Status::success();
+}
+
+/// Finds the caches whose blocks are whole pages. A beginning has the first
+/// cache of a sentence: rows that part share it by their history.
+void Session::makeBeginnings() {
+  beginnings.reset();
+  if (!sharesBeginnings)
+    return;
+  auto isAligned = [](auto number) { return int64_t(number) % kPage == 0; };
+  std::vector<SlotCaches> shared;
+  int64_t blocks = keptPositions() / SharedBeginnings::kBlock;
+  for (State &cache : caches) {
+    int64_t blockBytes =
+        cache.slots > 0 ? cache.bytesOf(SharedBeginnings::kBlock) : 0;
+    cache.isShared = blocks > 0 && blockBytes > 0 && isAligned(blockBytes) &&
+                     isAligned(cache.rowBytes) &&
+                     isAligned(reinterpret_cast<intptr_t>(cache.rows));
+    if (cache.isShared)
+      shared.push_back(
+          {cache.rows, decoder.perSentence() * cache.rowBytes, blockBytes});
+  }
+  if (!shared.empty())
+    beginnings =
+        SharedBeginnings::create(std::move(shared), dims[Dim::Batch], blocks);
 }

@@ -21,6 +21,7 @@
 #include "runtime/session/Device.h"
 #include "runtime/session/Model.h"
 #include "runtime/session/Profile.h"
+#include "runtime/session/SharedBeginnings.h"
 #include "runtime/session/SourceInputs.h"
 #include "runtime/session/Workspace.h"
 #include "runtime/threads/ThreadPool.h"
@@ -83,7 +84,10 @@ public:
   /// Gives the memory of a batch back, which has ended then. The one call that
   /// another thread may make while bytesFor() runs, which asks the device for
   /// sizes and takes nothing.
-  void release() { workspace.release(); }
+  void release() {
+    beginnings.reset();
+    workspace.release();
+  }
 
   /// An output of the entry `encode`, by its index among its arguments, of a
   /// batch without a decoder; valid until the next begin.
@@ -197,8 +201,10 @@ public:
   /// sentence, null for one without a row.
   Status setCandidates(const std::vector<const TokenIds *> &lists);
   /// A sentence has ended: what its caches have behind so many positions costs
-  /// nothing until they are written to again.
-  void leave(int32_t sentence, int64_t kept = 0);
+  /// nothing until they are written to again, and is its own. What they have
+  /// before may be shared, unless the next one `overwrites` it. If that fails,
+  /// they have nothing, and it has to succeed for no position first.
+  Status leave(int32_t sentence, int64_t kept = 0, bool overwrites = false);
   /// The same of a source that it has adopted.
   void leaveSource(int32_t sentence);
   /// The bytes of the batch.
@@ -212,8 +218,13 @@ public:
   /// The last position up to which no cache overwrites its first ones.
   int64_t keptPositions() const;
   /// A sentence without a row has the first `positions` of another one, which
-  /// has not been beyond keptPositions().
-  Status copyBeginning(int32_t from, int32_t to, int64_t positions);
+  /// has not been beyond keptPositions(), and writes to them no more. If the
+  /// batch shares beginnings, whole blocks of them stand in memory once, unless
+  /// it `overwrites` them.
+  Status copyBeginning(int32_t from, int32_t to, int64_t positions,
+                       bool overwrites);
+  /// The blocks of a batch that shares beginnings, or null.
+  const SharedBeginnings *sharedBeginnings() const { return beginnings.get(); }
   /// Whether a sentence without a row has a prompt in its cache.
   void hold(int32_t sentence, bool isHeld) { decoder.hold(sentence, isHeld); }
 
@@ -235,6 +246,12 @@ private:
   struct State {
     char *rows;
     int64_t rowBytes, slots = 0;
+    /// Whether beginnings are shared in it.
+    bool isShared = false;
+
+    int64_t bytesOf(int64_t positions) const {
+      return positions * (rowBytes / slots);
+    }
   };
   /// What steps read of sources, if sentences adopt them.
   struct AdoptedArgument {
@@ -275,6 +292,7 @@ private:
             model.manifest(), request.task, isRagged};
   }
   Status findDecoderResults();
+  void makeBeginnings();
   static Place placeOf(const Binding &binding, std::string_view output);
   void findRanges();
   CallFrame frameOfStep() const;
@@ -298,6 +316,8 @@ private:
   void *scratch = nullptr;
   Binding encode, task, prepare, prefill, decode;
   std::vector<State> states, caches;
+  bool sharesBeginnings = false;
+  std::unique_ptr<SharedBeginnings> beginnings;
   std::vector<AdoptedArgument> adopted;
   /// Of a source's first token, in whole pages, and of each other one at most.
   int64_t firstTokenBytes = 0, tokenBytes = 0;

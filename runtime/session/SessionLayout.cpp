@@ -55,6 +55,12 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
         std::min(device->roundPositions(dims[Dim::Source]), most);
     dims[Dim::Capacity] = device->roundPositions(dims[Dim::Capacity]);
   }
+  // Blocks and caches are whole pages, which costs addresses alone.
+  constexpr int64_t block = SharedBeginnings::kBlock;
+  sharesBeginnings = request.sharesBeginnings && device->hasPages() &&
+                     dims[Dim::Capacity] > block;
+  if (sharesBeginnings)
+    dims[Dim::Capacity] = (dims[Dim::Capacity] + block - 1) / block * block;
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   for (const SourceInput *input : sourceInputs())
@@ -261,6 +267,16 @@ static bool isList(const Argument &output) {
   return output.name != "maxima" && output.name != "sums";
 }
 
+/// The slots of a state that has some for positions, or null: none is read
+/// before it is written, and memory that no sentence is long enough for is
+/// never touched.
+static const Extent *slotsOf(const Argument &state) {
+  auto found = std::find_if(
+      state.shape.begin(), state.shape.end(),
+      [](const Extent &extent) { return extent.dim == Dim::Capacity; });
+  return found == state.shape.end() ? nullptr : &*found;
+}
+
 /// Finds or makes the place of each argument, and asks for the arena. Results
 /// are outputs that the host reads; lists of ranges it does not, if the
 /// device makes one of them.
@@ -276,6 +292,8 @@ Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
     bool mayBeOwn = isOutput || argument.kind == ArgumentKind::State;
     if (!mayBeOwn || place != shared.end())
       binding.places.push_back(place->second);
+    else if (sharesBeginnings && !isOutput && slotsOf(argument))
+      binding.places.push_back(workspace.placePages(argument.byteSize(dims)));
     else if (hasResults && isOutput && !(merges && isList(argument)))
       binding.places.push_back(workspace.placeShared(argument.byteSize(dims)));
     else
@@ -351,16 +369,6 @@ void Session::connect(Binding &binding) {
   binding.buffers.clear();
   for (Place place : binding.places)
     binding.buffers.push_back({workspace.at(place)});
-}
-
-/// The slots of a state that has some for positions, or null: none is read
-/// before it is written, and memory that no sentence is long enough for is
-/// never touched.
-static const Extent *slotsOf(const Argument &state) {
-  auto found = std::find_if(
-      state.shape.begin(), state.shape.end(),
-      [](const Extent &extent) { return extent.dim == Dim::Capacity; });
-  return found == state.shape.end() ? nullptr : &*found;
 }
 
 /// Finds the decoder's logits, or what it keeps of ranges of them, and its

@@ -11,28 +11,45 @@
 
 using namespace heddle;
 
-static constexpr int64_t kBufferAlignment = 64;
+static constexpr int64_t kPage = 4096;
+
+/// The next multiple of `alignment`; nullopt where there was or is an overflow.
+static std::optional<int64_t> align(std::optional<int64_t> bytes,
+                                    int64_t alignment) {
+  int64_t end;
+  if (!bytes || __builtin_add_overflow(*bytes, alignment - 1, &end))
+    return std::nullopt;
+  return end / alignment * alignment;
+}
 
 /// Adds a place to a part of the block that has `planned` bytes so far.
 static int64_t append(std::optional<int64_t> &planned,
-                      std::optional<int64_t> bytes) {
+                      std::optional<int64_t> bytes, int64_t alignment) {
   int64_t offset = planned.value_or(0), end;
   if (!planned || !bytes || *bytes < 0 ||
-      __builtin_add_overflow(offset, *bytes, &end) ||
-      __builtin_add_overflow(end, kBufferAlignment - 1, &end)) {
+      __builtin_add_overflow(offset, *bytes, &end))
     planned = std::nullopt;
-    return 0;
-  }
-  planned = end / kBufferAlignment * kBufferAlignment;
-  return offset;
+  else
+    planned = align(end, alignment);
+  return planned ? offset : 0;
 }
 
 Place Workspace::place(std::optional<int64_t> bytes) {
-  return {false, append(own, bytes)};
+  return {false, append(own, bytes, kBufferAlignment)};
+}
+
+Place Workspace::placePages(std::optional<int64_t> bytes) {
+  ownAlignment = kPage;
+  own = align(own, kPage);
+  return place(bytes);
 }
 
 Place Workspace::placeShared(std::optional<int64_t> bytes) {
-  return {true, append(shared, bytes)};
+  return {true, append(shared, bytes, kBufferAlignment)};
+}
+
+std::optional<int64_t> Workspace::ownBegin() const {
+  return align(shared, ownAlignment);
 }
 
 Place Workspace::placeNumbers(int64_t count, int64_t width) {
@@ -44,8 +61,9 @@ Place Workspace::placeNumbers(int64_t count, int64_t width) {
 }
 
 std::optional<int64_t> Workspace::size() const {
+  std::optional<int64_t> begin = ownBegin();
   int64_t bytes;
-  if (!shared || !own || __builtin_add_overflow(*shared, *own, &bytes))
+  if (!begin || !own || __builtin_add_overflow(*begin, *own, &bytes))
     return std::nullopt;
   return bytes;
 }

@@ -46,10 +46,15 @@ public:
   ~Workspace() { release(); }
 
   /// Forgets all places; the block stays for the next plan.
-  void restart() { shared = own = 0; }
+  void restart() {
+    shared = own = 0;
+    ownAlignment = kBufferAlignment;
+  }
   /// A new place, aligned as KernelAbi.h promises, for the device alone. A size
   /// of nullopt is one that had an overflow; size() reports it.
   Place place(std::optional<int64_t> bytes);
+  /// The same at the beginning of a page.
+  Place placePages(std::optional<int64_t> bytes);
   /// The same for host and device.
   Place placeShared(std::optional<int64_t> bytes);
   /// The same for `count` rows of `width` elements of four bytes.
@@ -65,7 +70,7 @@ public:
   void release();
   /// The device's address; valid until the next take().
   char *at(Place place) const {
-    return block + place.offset + (place.isShared ? 0 : *shared);
+    return block + place.offset + (place.isShared ? 0 : *ownBegin());
   }
   /// The host's address of a shared place; valid as long.
   char *hostAt(Place place) const { return mirror + place.offset; }
@@ -76,7 +81,12 @@ public:
   Status fetch(const PlaceRange &range);
 
 private:
+  static constexpr int64_t kBufferAlignment = 64;
+  std::optional<int64_t> ownBegin() const;
+
   Device &device;
+  /// Of the first place that is not shared.
+  int64_t ownAlignment = kBufferAlignment;
   /// Bytes of the shared places, and of the others.
   std::optional<int64_t> shared = 0, own = 0;
   char *block = nullptr, *mirror = nullptr;

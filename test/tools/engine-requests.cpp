@@ -1,6 +1,7 @@
 //===- engine-requests.cpp - Requests together and alone ------------------===//
 //
-//   engine-requests MODEL REQUESTS SLOTS[:TOKENS[:MIB]] BEAMS THREADS [gpu]
+//   engine-requests MODEL REQUESTS SLOTS[:TOKENS[:MIB]] BEAMS THREADS
+//                   [gpu|memory]
 //
 // Each line of REQUESTS is a request to a model that generates: the step at
 // which it arrives, settings (name=value with commas between) or "-", ids and,
@@ -8,12 +9,14 @@
 // setting cancel=N ends a request when it hears of its token N. Runs all of
 // them in an engine, and each by itself in a session: ids and log-probabilities
 // have to be the same, bit for bit, and streams those of the answer. Prints
-// what the engine has counted. Exit code 0, or 1 and one sentence.
+// what the engine has counted and, with `memory`, the KiB that the process had
+// more at most, between steps. Exit code 0, or 1 and one sentence.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/heddle.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -203,12 +206,24 @@ static void submit(heddle_engine *engine, Request &request) {
   heddle_settings_free(settings);
 }
 
+/// KiB of this process in memory of its own and in files of memory, of which RSS
+/// counts a page with each mapping.
+static long residentMemory() {
+  long all = 0;
+  std::ifstream file("/proc/self/smaps_rollup");
+  for (std::string line; std::getline(file, line);)
+    for (const char *name : {"Pss_Anon:", "Pss_Shmem:"})
+      if (line.rfind(name, 0) == 0)
+        all += std::strtol(line.c_str() + strlen(name), nullptr, 10);
+  return all;
+}
+
 int main(int argc, char **argv) {
   bool isOnGpu = argc == 7 && argv[6] == std::string("gpu");
-  if (argc != 6 && !isOnGpu)
+  bool isMeasured = argc == 7 && argv[6] == std::string("memory");
+  if (argc != 6 && !isOnGpu && !isMeasured)
     fail("expected MODEL REQUESTS SLOTS[:TOKENS[:MIB]] BEAMS THREADS, or gpu "
-         "behind "
-         "them");
+         "or memory behind them");
   heddle_model *model = nullptr;
   check(heddle_model_load(argv[1], isOnGpu ? HEDDLE_CUDA : HEDDLE_CPU, &model));
   std::vector<Request> requests = readRequests(argv[2]);
@@ -219,6 +234,7 @@ int main(int argc, char **argv) {
                                  std::stoul(sizes[1]), number(5),
                                  std::stoul(sizes[2])};
   heddle_engine *engine = nullptr;
+  long before = residentMemory(), most = 0;
   check(heddle_engine_create(model, &limits, &engine));
   size_t next = 0;
   int isLeft = 1;
@@ -226,6 +242,8 @@ int main(int argc, char **argv) {
     while (next < requests.size() && requests[next].arrival <= step)
       submit(engine, requests[next++]);
     check(heddle_engine_step(engine, &isLeft));
+    if (isMeasured)
+      most = std::max(most, residentMemory() - before);
   }
   heddle_engine_counts counts;
   check(heddle_engine_count(engine, &counts));
@@ -274,6 +292,8 @@ int main(int argc, char **argv) {
   if (counts.shared_tokens > 0)
     printf(", %llu tokens shared",
            static_cast<unsigned long long>(counts.shared_tokens));
+  if (isMeasured)
+    printf(", %ld KiB", most);
   printf("\n");
   heddle_model_free(model);
   return 0;
