@@ -76,7 +76,6 @@ Status Engine::begin() {
   std::vector<DecoderForm> all = forms();
   if (!limits.memory)
     all.resize(1);
-  int64_t fixed = 0;
   for (DecoderForm form : all) {
     Result<RunningBatch *> batch = batchOf(form);
     if (!batch.ok())

@@ -86,6 +86,8 @@ public:
   /// Computes the next pieces of prompts and the next token of each row.
   Result<bool> step() override;
   EngineStatistics statistics() const override;
+  /// What it takes beside KV caches and sources, with a limit of memory.
+  int64_t fixedBytes() const { return fixed; }
 
 private:
   Engine(const Model &model, const EngineLimits &limits,
@@ -109,7 +111,7 @@ private:
   std::unique_ptr<EngineCounts> counts;
   /// Guards the begin of batches, and what those of a GPU have taken.
   std::mutex beginning;
-  int64_t taken = 0;
+  int64_t taken = 0, fixed = 0;
 
   /// Guards what follows, but not what the batches do.
   mutable std::mutex mutex;

@@ -110,6 +110,8 @@ void BatchPipeline::work(Runner &runner) {
     if (!runner.isBusy() || runner.hasRoom())
       task = take(/*mayWait=*/!runner.isBusy());
     if (task && !task->batch) {
+      while (runner.isBusy() && waits(*task))
+        runner.advance();
       encode(*task);
     } else if (task) {
       auto own = std::make_shared<Task>(std::move(*task));
@@ -198,6 +200,12 @@ void BatchPipeline::read(Lock &lock) {
   mayTake.notify_all();
   if (window.open == 0)
     divide(lock, window);
+}
+
+bool BatchPipeline::waits(const Task &task) const {
+  const Line *lines = task.window->lines.data();
+  return stages.waits &&
+         std::any_of(lines + task.begin, lines + task.end, stages.waits);
 }
 
 void BatchPipeline::encode(const Task &task) {

@@ -104,6 +104,8 @@ public:
     /// Called by any thread. Fails for a line that ends the run once those
     /// before it are written.
     std::function<Result<Sentence>(int64_t number, const Line &line)> encode;
+    /// Whether that waits for other workers: this one ends its batches first.
+    std::function<bool(const Line &line)> waits = {};
     /// Divides a window; `isFull` says that it is as large as one may be.
     /// Called by any thread.
     std::function<std::vector<Batch>(Sentences sentences, bool isFull)> divide;
@@ -190,6 +192,7 @@ private:
   bool mayRead() const;
   bool isOver() const;
   void read(Lock &lock);
+  bool waits(const Task &task) const;
   void encode(const Task &task);
   void divide(Lock &lock, OpenWindow &window);
   void put(const Task &task, Answers answers);

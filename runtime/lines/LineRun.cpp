@@ -102,6 +102,7 @@ public:
 
 private:
   Result<int64_t> bytesForOne(Session &session, int64_t tokens) const;
+  bool isLarge(const Line &line) const;
   Result<Sentence> encode(int64_t number, const Line &line);
   Result<Sentence> encodeOrSkip(int64_t number, const Line &line);
   std::vector<Batch> divide(Sentences sentences, bool isFull) const;
@@ -180,6 +181,13 @@ Status LineRun::refuse(int64_t line, int64_t bytes) const {
   return ofLimit(source.nameOf(line), plan->refuse(bytes));
 }
 
+/// Whether a line becomes ids while nobody else works.
+bool LineRun::isLarge(const Line &line) const {
+  return memory && !workers.model().isOnGpu() &&
+         line.bytes() * MemoryPlan::kBytesOfText >
+             MemoryPlan::kBytesOfShortLine;
+}
+
 Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
   if (workers.isCancelled())
     return cancellation();
@@ -188,10 +196,9 @@ Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
   if (line.pair && !job.takesPairs())
     return Status::error(source.nameOf(number),
                          " is a pair of texts, expected one text");
-  int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
-  if (!memory || workers.model().isOnGpu() ||
-      bytes <= MemoryPlan::kBytesOfShortLine)
+  if (!isLarge(line))
     return job.encode(number, line);
+  int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
   if (bytes > memory->bytes())
     return refuse(number, bytes);
   std::optional<Result<Sentence>> sentence;
@@ -318,9 +325,18 @@ private:
 } // namespace
 
 std::unique_ptr<BatchPipeline::Runner> LineRun::makeRunner(int64_t number) {
-  if (!memory)
-    if (auto runner = job.makeRunner(workers, number, mostSentences()))
-      return runner;
+  std::optional<RunnerLimit> limit;
+  if (memory) {
+    auto own = std::make_shared<WorkerSession>(workers, number, &*memory);
+    limit.emplace(
+        RunnerLimit{*memory, [this, own](const Batch &batch, size_t sentence) {
+                      Answers found = answer(*own, partOf(batch, sentence, 1));
+                      own->get().release();
+                      return found;
+                    }});
+  }
+  if (auto runner = job.makeRunner(workers, number, mostSentences(), limit))
+    return runner;
   return std::make_unique<SessionRunner>(
       workers, number, memory ? &*memory : nullptr,
       [this](WorkerSession &own, const Batch &batch) {
@@ -338,6 +354,7 @@ Status LineRun::run(const AnswerWriter &write) {
   stages.encode = [&](int64_t number, const Line &line) {
     return encodeOrSkip(number, line);
   };
+  stages.waits = [&](const Line &line) { return isLarge(line); };
   stages.divide = [&](Sentences sentences, bool isFull) {
     return divide(std::move(sentences), isFull);
   };

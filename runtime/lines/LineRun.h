@@ -15,6 +15,7 @@
 #include "runtime/lines/OnError.h"
 #include "runtime/lines/Workers.h"
 #include "runtime/session/Session.h"
+#include "runtime/session/SessionMemory.h"
 
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,14 @@ struct LineRunOptions {
   OnError onError = OnError::Stop;
 };
 
+/// What a runner keeps to that has a share of the memory, and what answers a
+/// sentence of a batch that it cannot: its session, with more than a share if
+/// need be, while the runner has nothing.
+struct RunnerLimit {
+  SessionMemory &memory;
+  std::function<Answers(const Batch &batch, size_t sentence)> answer;
+};
+
 /// What is done with lines. Any number of threads call it.
 class LineJob {
 public:
@@ -65,9 +74,10 @@ public:
                                              const Batch &batch) = 0;
   virtual bool mayAnswerAgain() const { return true; }
   /// What answers batches of at most so many sentences in place of answer(), of
-  /// one worker, without a limit of memory; null if nothing does.
+  /// one worker; null if nothing does.
   virtual std::unique_ptr<BatchPipeline::Runner>
-  makeRunner(const Workers &, int64_t /*worker*/, int64_t /*sentences*/) {
+  makeRunner(const Workers &, int64_t /*worker*/, int64_t /*sentences*/,
+             const std::optional<RunnerLimit> &) {
     return nullptr;
   }
   /// Whether a line may be a pair of texts.

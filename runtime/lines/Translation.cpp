@@ -125,9 +125,9 @@ public:
     return answers;
   }
   bool mayAnswerAgain() const override { return !hasShown; }
-  std::unique_ptr<BatchPipeline::Runner> makeRunner(const Workers &workers,
-                                                    int64_t worker,
-                                                    int64_t sentences) override;
+  std::unique_ptr<BatchPipeline::Runner>
+  makeRunner(const Workers &workers, int64_t worker, int64_t sentences,
+             const std::optional<RunnerLimit> &limit) override;
 
 private:
   EngineRequest requestOf(const Batch &batch, size_t sentence) const;
@@ -138,26 +138,48 @@ private:
   std::atomic<bool> hasShown = false;
 };
 
+/// An engine with as many slots as leave half of its memory for what they have;
+/// none if not even one does.
+static Result<std::unique_ptr<Engine>>
+openWithin(const Model &model, EngineLimits limits,
+           const SessionOptions &options) {
+  while (true) {
+    auto engine = Engine::open(model, limits, options);
+    if (!limits.memory ||
+        (engine.ok() && (*engine)->fixedBytes() <= *limits.memory / 2))
+      return engine;
+    if (limits.slots == 1)
+      return Status::error("an engine leaves too little of its memory");
+    limits.slots = (limits.slots + 1) / 2;
+  }
+}
+
 /// Texts that a model continues are requests to an engine, which has the same
 /// bits. A GPU may have to give its work to the CPU; alternatives take several
 /// searches; and an engine may have no memory for its slots.
 std::unique_ptr<BatchPipeline::Runner>
 TranslationJob::makeRunner(const Workers &workers, int64_t worker,
-                           int64_t sentences) {
+                           int64_t sentences,
+                           const std::optional<RunnerLimit> &limit) {
   Result<Generation> settings = settingsFor(model.manifest(), search);
   if (!model.manifest().promptsTarget || model.isOnGpu() ||
       search.alternatives > 0 || !settings.ok())
     return nullptr;
-  auto engine = Engine::open(model, {sentences, settings->beams, {}},
-                             workers.sessionOptions(worker));
+  EngineLimits limits{sentences, settings->beams, {}};
+  if (limit)
+    limits.memory = limit->memory.share();
+  auto open = [this, limits, options = workers.sessionOptions(worker)] {
+    return openWithin(model, limits, options);
+  };
+  auto engine = open();
   if (!engine.ok())
     return nullptr;
   return std::make_unique<EngineRunner>(
-      std::move(*engine), sentences,
+      std::move(*engine), open, sentences,
       [this](const Batch &batch, size_t sentence) {
         return requestOf(batch, sentence);
       },
-      format);
+      format, limit);
 }
 
 EngineRequest TranslationJob::requestOf(const Batch &batch,

@@ -22,7 +22,19 @@ void SessionMemory::remove(Session &session) {
   sessions.erase(std::find(sessions.begin(), sessions.end(), &session));
 }
 
+void SessionMemory::add(MemoryHolder &holder) {
+  std::lock_guard<std::mutex> lock(mutex);
+  holders.push_back(&holder);
+}
+
+void SessionMemory::remove(MemoryHolder &holder) {
+  std::lock_guard<std::mutex> lock(mutex);
+  holders.erase(std::find(holders.begin(), holders.end(), &holder));
+}
+
 void SessionMemory::releaseAll() {
+  for (MemoryHolder *holder : holders)
+    holder->release();
   for (Session *session : sessions)
     session->release();
   // What was freed goes back to the system, too.
@@ -30,14 +42,26 @@ void SessionMemory::releaseAll() {
 }
 
 void SessionMemory::together(const std::function<void()> &work) {
+  enter();
+  work();
+  exit();
+}
+
+void SessionMemory::enter() {
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait(lock, [&] { return !isAlone && waiting == 0; });
   ++working;
-  lock.unlock();
-  work();
-  lock.lock();
+}
+
+void SessionMemory::exit() {
+  std::lock_guard<std::mutex> lock(mutex);
   --working;
   changed.notify_all();
+}
+
+bool SessionMemory::isAwaited() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return waiting > 0;
 }
 
 void SessionMemory::alone(const std::function<void()> &work) {

@@ -105,6 +105,42 @@ TEST_F(SessionMemoryTest, who_waits_to_be_alone_comes_first) {
   });
 }
 
+TEST_F(SessionMemoryTest, holders_give_back_what_they_have) {
+  struct Holder : MemoryHolder {
+    void release() override { has = false; }
+    std::atomic<bool> has{false};
+  };
+  SessionMemory memory(100, 3);
+  std::atomic<int> inside{0}, alone{0};
+  std::vector<Holder> holders(3);
+  for (Holder &holder : holders)
+    memory.add(holder);
+  onThreads(3, [&](int number) {
+    for (int turn = 0; turn < 200; ++turn) {
+      if (turn % 7 == number) {
+        memory.alone([&] {
+          EXPECT_EQ(inside, 0);
+          for (Holder &holder : holders)
+            EXPECT_FALSE(holder.has);
+          ++alone;
+        });
+        continue;
+      }
+      memory.enter();
+      ++inside;
+      holders[size_t(number)].has = true;
+      // Who is inside hears of it.
+      for (int step = 0; step < 50 && !memory.isAwaited(); ++step)
+        std::this_thread::yield();
+      --inside;
+      memory.exit();
+    }
+  });
+  EXPECT_EQ(alone, 3 * 29);
+  for (Holder &holder : holders)
+    memory.remove(holder);
+}
+
 TEST_F(SessionMemoryTest, a_session_says_what_it_takes) {
   TemporaryFile file(toyArtifact(toyManifest()).build());
   Result<Model> model = Model::load(file.path());

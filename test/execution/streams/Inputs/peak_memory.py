@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs a command and says on the last line of standard error how many bytes it had
-at most that are no file's, in MiB: looked up some hundred times a second.
+at most that are no file's, or a file's of memory, in MiB: looked up some hundred
+times a second.
 
 usage: peak_memory.py COMMAND...
 """
@@ -13,12 +14,19 @@ import time
 
 def anonymous_kib(process):
     """What the system says, or nothing where the process has ended."""
-    try:
-        text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    except OSError:
-        return 0
-    lines = [line for line in text.splitlines() if line.startswith("RssAnon:")]
-    return int(lines[0].split()[1]) if lines else 0
+
+    def numbers(name, *keys):
+        try:
+            text = pathlib.Path(f"/proc/{process.pid}/{name}").read_text()
+        except OSError:
+            return [0]
+        lines = [line for line in text.splitlines() if line.startswith(keys)]
+        return [int(line.split()[1]) for line in lines] or [0]
+
+    # RSS counts a page of a file with each mapping.
+    if numbers("status", "RssShmem:") == [0]:
+        return numbers("status", "RssAnon:")[0]
+    return sum(numbers("smaps_rollup", "Pss_Anon:", "Pss_Shmem:"))
 
 
 process = subprocess.Popen(sys.argv[1:])
