@@ -259,22 +259,32 @@ void Engine::endCancelled(const std::vector<RunningBatch *> &all) {
 /// Gives free slots to those that wait.
 void Engine::admit(const std::vector<RunningBatch *> &all) {
   while (statistics().running < limits.slots) {
-    std::unique_ptr<RunningRequest> first;
+    const RunningRequest *request = nullptr;
     RunningBatch *batch = nullptr;
     {
       std::lock_guard<std::mutex> lock(mutex);
       if (waiting.empty())
         return;
-      const RunningRequest &request = *waiting.front();
-      batch = batches.at(formOf(request)).get();
-      int64_t others = 0;
-      for (const RunningBatch *each : all)
-        if (each != batch)
-          others += each->slotBytes();
-      if (!batch->hasRoom(request, others))
-        return;
+      request = waiting.front().get();
+      batch = batches.at(formOf(*request)).get();
+    }
+    int64_t others = 0;
+    for (const RunningBatch *each : all)
+      if (each != batch)
+        others += each->slotBytes();
+    Result<bool> fits = batch->fit(*request);
+    if (fits.ok() && !(*fits && batch->hasRoom(*request, others)))
+      return;
+    std::unique_ptr<RunningRequest> first;
+    {
+      // Others only wait behind it.
+      std::lock_guard<std::mutex> lock(mutex);
       first = std::move(waiting.front());
       waiting.pop_front();
+    }
+    if (!fits.ok()) {
+      end(std::move(first), fits.status());
+      continue;
     }
     {
       std::lock_guard<std::mutex> lock(counts->mutex);

@@ -243,6 +243,7 @@ void PromptSlots::leave(int32_t number) {
   if (kept < kLeastShared)
     kept = 0;
   slot.prompt.resize(size_t(kept));
+  slot.computed = kept;
   slot.isFree = true;
   slot.source = -1;
   slot.keepsPrompt = kept > 0;

@@ -29,7 +29,7 @@ namespace heddle {
 class PromptSlots {
 public:
   explicit PromptSlots(Session &session) : session(session) {}
-  void begin(int64_t count) { slots.resize(size_t(count)); }
+  void begin(int64_t count) { slots.assign(size_t(count), Slot()); }
   /// Slots may take so many bytes; without a limit any number.
   void limit(int64_t bytes) { room = bytes; }
 

@@ -41,44 +41,6 @@ void RunningRequest::begin(const Model &model, Session &session,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// A batch with a sentence for each slot and no row.
-Status RunningBatch::beginSession() {
-  bool hasCandidates = form == DecoderForm::ShortlistStep;
-  extends = model.entryPoint(Role::Extend, hasCandidates);
-  mayMix = extends && form == DecoderForm::Step && limits.beams == 1;
-  DecoderRequest request{form, *limits.positions};
-  request.rowsPerSentence = form == DecoderForm::GreedyStep ? 1 : limits.beams;
-  request.prefill = extends ? *limits.positions : 0;
-  request.sharesBeginnings = isPrompted();
-  // The logits of a call are no memory before they are written.
-  if (extends && form == DecoderForm::Step)
-    request.prefillLogits = std::min<int64_t>(
-        HEDDLE_EXTEND_ROWS, limits.slots * (1 + kMostGuesses));
-  if (forbidsBefore(form))
-    request.forbidden = kMostForbidden + 1;
-  if (form == DecoderForm::BestStep) {
-    Generation settings = model.manifest().generation;
-    settings.beams = limits.beams;
-    settings.earlyStopping = EarlyStopping::Never;
-    request.best = BeamSearch::width(settings);
-  }
-  if (!isPrompted())
-    request.sources = limits.sources;
-  std::vector<TokenIds> sentences(size_t(limits.slots), TokenIds{0});
-  // A GPU gives memory for all slots at once.
-  if (limits.memory && model.isOnGpu()) {
-    Result<int64_t> bytes = session.bytesFor(sentences, request);
-    if (bytes.ok() && *bytes + encoding > *limits.memory)
-      return Status::error("needs ", toMebibytes(*bytes + encoding),
-                           " MiB of memory, but may take ",
-                           *limits.memory >> 20);
-  }
-  if (Status status = session.begin(sentences, request); !status.ok())
-    return Status::error("for ", *limits.positions, " tokens, with ",
-                         limits.beams, " beams each: ", status.message());
-  return session.keep({});
-}
-
 /// What a group of sources takes at most: one of all tokens, or as many as have
 /// kGroupTokens.
 Status RunningBatch::measureEncoder() {
@@ -107,13 +69,13 @@ Status RunningBatch::measureEncoder() {
 
 Status RunningBatch::begin() {
   Status status = isPrompted() ? Status::success() : measureEncoder();
+  extends = model.entryPoint(Role::Extend, form == DecoderForm::ShortlistStep);
+  mayMix = extends && form == DecoderForm::Step && limits.beams == 1;
   if (status.ok())
-    status = beginSession();
+    status = beginWithin({limits.slots, *limits.positions}, kLeastPositions);
   if (!status.ok())
     return Status::error("an engine of ", limits.slots, " slots ",
                          status.message());
-  prompts.begin(limits.slots);
-  slots.resize(size_t(limits.slots));
   size_t rows = size_t(limits.slots * limits.beams);
   chosen.reserve(rows);
   next.reserve(rows);
@@ -148,6 +110,7 @@ Status RunningBatch::check(const RunningRequest &request) const {
   if (need.rows > limits.beams)
     return Status::error("searches with ", need.rows,
                          " beams, but a slot has rows for ", limits.beams);
+  std::lock_guard<std::mutex> lock(reshaping);
   return prompts.check(need);
 }
 

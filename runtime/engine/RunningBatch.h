@@ -53,6 +53,10 @@ public:
 
   /// What a request feeds before it has a row. Fails if it can never run.
   Result<TokenIds> inputsOf(const RunningRequest &request) const;
+  /// Whether slots have as many positions as it may take: they grow if the
+  /// system has addresses, or become fewer once nobody has one. Fails if not
+  /// even one has them, or the device has failed.
+  Result<bool> fit(const RunningRequest &request);
   /// Whether a slot is free for it, with the room that other batches leave.
   bool hasRoom(const RunningRequest &request, int64_t othersBytes) const;
   /// Gives a request a slot, for which there is room.
@@ -74,10 +78,25 @@ private:
     size_t size() const { return end - begin; }
   };
 
+  /// Slots become fewer before they have fewer positions than these.
+  static constexpr int64_t kLeastPositions = 256;
+
   bool isPrompted() const { return model.manifest().promptsTarget; }
   PromptSlots::Need needOf(const RunningRequest &request) const;
   Status check(const RunningRequest &request) const;
-  Status beginSession();
+  /// What the session has: all that limits say unless the system refuses it.
+  struct Shape {
+    int64_t slots = 0, positions = 0;
+  };
+  DecoderRequest requestFor(const Shape &shape) const;
+  std::vector<TokenIds> sentencesOf(const Shape &shape) const {
+    return std::vector<TokenIds>(size_t(shape.slots), TokenIds{0});
+  }
+  Status beginWith(const Shape &shape);
+  Status beginWithin(Shape shape, int64_t leastPositions);
+  Result<bool> grow(int64_t positions);
+  Status lose(const Status &status);
+  std::vector<Session::UsedPositions> usedPositions() const;
   Status measureEncoder();
   void end(RunningRequest &request,
            const Result<std::vector<Hypothesis>> &result);
@@ -104,6 +123,11 @@ private:
   /// Whether it computes positions of prompts, and logits behind them.
   bool extends = false, mayMix = false;
   Session session, encoder;
+  Shape shape;
+  /// Guards what the session says of bytes, which any thread asks for.
+  mutable std::mutex reshaping;
+  /// More positions than these were refused while requests ran.
+  std::optional<int64_t> refusedPositions;
   /// What the encoder takes at most.
   int64_t encoding = 0;
   PromptSlots prompts{session};

@@ -252,6 +252,8 @@ Status RunningBatch::keep() {
 }
 
 Status RunningBatch::step() {
+  if (isIdle())
+    return Status::success();
   if (Status status = encodeSources(); !status.ok())
     return status;
   if (Status status = addReadyRows(); !status.ok())

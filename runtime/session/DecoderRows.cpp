@@ -104,6 +104,30 @@ PlaceRange DecoderRows::join(int32_t sentence, int64_t position) {
   return {first, {true, first.offset + bytesOfNumbers(position)}};
 }
 
+DecoderRows::Saved DecoderRows::save() const {
+  Saved rows;
+  rows.sentences.assign(sentences, sentences + rowCount);
+  rows.positions.assign(positions, positions + rowCount);
+  rows.caches.assign(caches, caches + rowCount);
+  rows.held = held;
+  for (int64_t row = 0; history && row < rowCount; ++row) {
+    const int32_t *own = history + row * dims[Dim::Capacity];
+    rows.histories.emplace_back(own, own + positions[row]);
+  }
+  return rows;
+}
+
+void DecoderRows::resume(const Saved &rows) {
+  std::copy(rows.sentences.begin(), rows.sentences.end(), sentences);
+  std::copy(rows.positions.begin(), rows.positions.end(), positions);
+  std::copy(rows.caches.begin(), rows.caches.end(), caches);
+  for (size_t row = 0; row < rows.histories.size(); ++row)
+    std::copy(rows.histories[row].begin(), rows.histories[row].end(),
+              history + int64_t(row) * dims[Dim::Capacity]);
+  held = rows.held;
+  setCount(int64_t(rows.sentences.size()));
+}
+
 std::vector<PromptPiece> DecoderRows::asPieces() const {
   std::vector<PromptPiece> pieces;
   for (int64_t row = 0; row < rowCount; ++row)

@@ -72,6 +72,14 @@ public:
     held.assign(held.size(), false);
     setCount(0);
   }
+  /// Rows with their past and what is held, for a batch of as many sentences.
+  struct Saved {
+    std::vector<int32_t> sentences, positions, caches;
+    std::vector<std::vector<int32_t>> histories;
+    std::vector<char> held;
+  };
+  Saved save() const;
+  void resume(const Saved &rows);
   /// Goes on with as many rows as there are parents, see Session::keep.
   Status keep(const std::vector<int32_t> &parents);
   /// What the device writes to the history in front of a step.

@@ -71,6 +71,8 @@ public:
   /// An error begins with a verb.
   virtual Result<char *> take(int64_t bytes) = 0;
   virtual void giveBack(char *memory, int64_t bytes) = 0;
+  /// Whether it would give so many bytes more.
+  virtual bool mayTake(int64_t) { return true; }
   /// Whether that memory has pages of this process, in whose place others may
   /// be mapped.
   virtual bool hasPages() const { return false; }

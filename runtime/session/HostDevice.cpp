@@ -49,14 +49,18 @@ static void poison(char *memory, int64_t bytes) {
     std::memset(memory, 0xff, static_cast<size_t>(bytes));
 }
 
+/// Addresses for so many bytes, which cost memory once they are written.
+static void *map(int64_t bytes) {
+  return mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, /*fd=*/-1,
+              /*offset=*/0);
+}
+
 namespace {
 class HostDevice final : public Device {
 public:
   Result<char *> take(int64_t bytes) override {
-    void *memory =
-        mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, /*fd=*/-1,
-             /*offset=*/0);
+    void *memory = map(bytes);
     if (memory == MAP_FAILED)
       return Status::error("needs ", bytes,
                            " bytes of memory: ", strerror(errno));
@@ -65,6 +69,11 @@ public:
   }
   void giveBack(char *memory, int64_t bytes) override {
     munmap(memory, static_cast<size_t>(bytes));
+  }
+  bool mayTake(int64_t bytes) override {
+    void *memory = map(bytes);
+    return memory != MAP_FAILED &&
+           munmap(memory, static_cast<size_t>(bytes)) == 0;
   }
   bool hasPages() const override { return true; }
   Result<char *> takeMirror(char *memory, int64_t) override { return memory; }

@@ -32,6 +32,8 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   // What the batch before has shared is no memory of the block.
   if (beginnings)
     release();
+  caches.clear();
+  states.clear();
   if (Status status = workspace.take(); !status.ok())
     return ofBatch(status);
   settle(*layout);

@@ -85,6 +85,8 @@ public:
   /// another thread may make while bytesFor() runs, which asks the device for
   /// sizes and takes nothing.
   void release() {
+    caches.clear();
+    states.clear();
     beginnings.reset();
     workspace.release();
   }
@@ -223,6 +225,24 @@ public:
   /// it `overwrites` them.
   Status copyBeginning(int32_t from, int32_t to, int64_t positions,
                        bool overwrites);
+  /// How many positions of a sentence mean something: of its first cache, and
+  /// from which one on of the others, which are of its beams.
+  struct UsedPositions {
+    int64_t all = 0, behindPrompt = 0;
+  };
+  /// Goes on with a batch of other lengths, between steps: `before` is what it
+  /// has begun with, `request` has more positions. Whether there is memory; if
+  /// not, all is as it was. Fails if the batch is lost. What is used stands in
+  /// memory twice meanwhile. Of a host's memory, if sentences adopt nothing.
+  Result<bool> grow(const std::vector<TokenIds> &sentences,
+                    const DecoderRequest &before, const DecoderRequest &request,
+                    const std::vector<UsedPositions> &used);
+  /// Whether the system leaves addresses to others: threads and heaps.
+  bool leavesAddresses() const { return device->mayTake(int64_t(64) << 20); }
+  bool mayGrow() const { return isOnHost() && adopted.empty(); }
+  /// Whether its memory is the host's, which gives addresses first and pages
+  /// once they are written.
+  bool isOnHost() const { return device->hasPages(); }
   /// The blocks of a batch that shares beginnings, or null.
   const SharedBeginnings *sharedBeginnings() const { return beginnings.get(); }
   /// Whether a sentence without a row has a prompt in its cache.
@@ -293,6 +313,10 @@ private:
   }
   Status findDecoderResults();
   void makeBeginnings();
+  void forEachUsed(
+      const std::vector<UsedPositions> &used,
+      const std::vector<int64_t> &shared, const std::vector<char> &hasShared,
+      const std::function<void(char *memory, int64_t bytes)> &piece) const;
   static Place placeOf(const Binding &binding, std::string_view output);
   void findRanges();
   CallFrame frameOfStep() const;

@@ -82,6 +82,15 @@ SharedBeginnings::~SharedBeginnings() { close(file); }
 
 int64_t SharedBeginnings::blockBytes() const { return sizeOf(caches, 1); }
 
+int64_t SharedBeginnings::commonBlocks(int32_t slot, int32_t other) const {
+  const std::vector<int32_t> &own = rows[size_t(slot)],
+                             &others = rows[size_t(other)];
+  auto compared = ptrdiff_t(std::min(own.size(), others.size()));
+  return std::mismatch(own.begin(), own.begin() + compared, others.begin())
+             .first -
+         own.begin();
+}
+
 int64_t
 SharedBeginnings::differentBlocks(const std::vector<int64_t> &counts) const {
   std::vector<char> isCounted(readers.size(), false);
@@ -252,13 +261,7 @@ Result<int64_t> SharedBeginnings::share(int32_t from, int32_t to,
   int64_t most = mostMappings - int64_t(caches.size()) * 4;
   if (isRefused || mappings() > most || !publish(from, count))
     return 0;
-  const std::vector<int32_t> &own = rows[size_t(to)],
-                             &others = rows[size_t(from)];
-  auto compared = std::min(own.size(), size_t(count));
-  int64_t equal = std::mismatch(own.begin(), own.begin() + ptrdiff_t(compared),
-                                others.begin())
-                      .first -
-                  own.begin();
+  int64_t equal = std::min(commonBlocks(from, to), count);
   if (Status status = part(to, equal * kBlock, equal * kBlock); !status.ok())
     return status;
   read(to, from, count);

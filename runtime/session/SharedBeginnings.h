@@ -60,6 +60,8 @@ public:
   int64_t blocksOf(int32_t slot) const {
     return int64_t(rows[size_t(slot)].size());
   }
+  /// How many of their first blocks two slots both read.
+  int64_t commonBlocks(int32_t slot, int32_t other) const;
   /// How many different blocks stand in the first counts[s] ones of each slot
   /// s.
   int64_t differentBlocks(const std::vector<int64_t> &counts) const;
