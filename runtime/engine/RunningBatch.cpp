@@ -31,9 +31,8 @@ void RunningRequest::begin(const Model &model, Session &session,
   batch->candidates = demand.features.candidates;
   batch->firstSentence = slot;
   batch->samples = {sample};
-  bool isBeamed = demand.settings.beams > 1;
-  search = isBeamed ? static_cast<Search *>(&beamed.emplace(*batch))
-                    : &single.emplace(*batch);
+  search = isBeamed() ? static_cast<Search *>(&beamed.emplace(*batch))
+                      : &single.emplace(*batch);
   search->tokens.reset(demand.settings.beams, demand.room);
 }
 
@@ -70,7 +69,9 @@ Status RunningBatch::measureEncoder() {
 Status RunningBatch::begin() {
   Status status = isPrompted() ? Status::success() : measureEncoder();
   extends = model.entryPoint(Role::Extend, form == DecoderForm::ShortlistStep);
-  mayMix = extends && form == DecoderForm::Step && limits.beams == 1;
+  // What rows of several beams have of their past the host writes.
+  mayMix = extends && form == DecoderForm::Step &&
+           (limits.beams == 1 || session.isOnHost());
   if (status.ok())
     status = beginWithin({limits.slots, *limits.positions}, kLeastPositions);
   if (!status.ok())
@@ -132,7 +133,8 @@ void RunningBatch::take(std::unique_ptr<RunningRequest> own) {
   RunningRequest &request = *own;
   request.slot = prompts.take(needOf(request));
   slots[size_t(request.slot)] = std::move(own);
-  request.mostGuesses = mayMix ? request.request.options.guesses : 0;
+  request.mostGuesses =
+      mayMix && !request.isBeamed() ? request.request.options.guesses : 0;
   request.begin(model, session, form);
   // Without a prefill the search feeds a prefix itself.
   if (isPrompted() || !request.inputs.empty())

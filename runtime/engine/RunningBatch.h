@@ -107,6 +107,7 @@ private:
   Status addReadyRows();
   void feed();
   Status stepRows();
+  bool areTogether();
   bool guess();
   std::vector<PromptPiece> takePieces(int64_t room);
   Status extendPrompts(bool stepsRows);
@@ -120,7 +121,8 @@ private:
   const EngineLimits limits;
   EngineCounts &counts;
   Ended ended;
-  /// Whether it computes positions of prompts, and logits behind them.
+  /// Whether it computes positions of prompts, and logits behind them beside
+  /// those of rows.
   bool extends = false, mayMix = false;
   Session session, encoder;
   Shape shape;

@@ -1,9 +1,9 @@
 //===- RunningBatchSteps.cpp - Prompts and rows, step by step -------------===//
 //
 // A step of a batch is one step of all rows, then a call for pieces of
-// prompts, in the order in which requests came; without beams one call for
-// both. A prompt that ends in it has its first token from that call, and a row
-// from then on. Rows of a request stand together.
+// prompts, in the order in which requests came; if no row is a beam one call
+// for both. A prompt that ends in it has its first token from that call, and a
+// row from then on. Rows of a request stand together.
 //
 // A row may bring guesses of what follows it (prompt lookup; Saxena 2023). The
 // step of all rows is then such a call, too, which computes each guess as a row
@@ -251,6 +251,16 @@ Status RunningBatch::keep() {
   return session.keep(parents);
 }
 
+/// Whether rows step in the call for prompts, or with guesses. Rows of beams
+/// share their past in steps alone.
+bool RunningBatch::areTogether() {
+  bool isBeamed = std::any_of(
+      decoding.begin(), decoding.end(),
+      [](const RunningRequest *request) { return request->isBeamed(); });
+  return mayMix && !isBeamed && session.rows() > 0 &&
+         session.rows() < HEDDLE_EXTEND_ROWS && (guess() || !prompting.empty());
+}
+
 Status RunningBatch::step() {
   if (isIdle())
     return Status::success();
@@ -258,15 +268,12 @@ Status RunningBatch::step() {
     return status;
   if (Status status = addReadyRows(); !status.ok())
     return status;
-  // Rows of one request share their past in steps alone.
-  bool areTogether = mayMix && session.rows() > 0 &&
-                     session.rows() < HEDDLE_EXTEND_ROWS &&
-                     (guess() || !prompting.empty());
-  if (!areTogether)
+  bool isOneCall = areTogether();
+  if (!isOneCall)
     if (Status status = stepRows(); !status.ok())
       return status;
   if (extends)
-    if (Status status = extendPrompts(areTogether); !status.ok())
+    if (Status status = extendPrompts(isOneCall); !status.ok())
       return status;
   return keep();
 }

@@ -48,6 +48,7 @@ struct RunningRequest {
   int64_t right = 0, mostGuesses = 0;
   bool goesOn = false;
 
+  bool isBeamed() const { return demand.settings.beams > 1; }
   bool isCancelled() const { return samples->isCancelled; }
   void begin(const Model &model, Session &session, DecoderForm form);
 };

@@ -141,6 +141,13 @@ void DecoderRows::advance() {
     ++positions[row];
 }
 
+void DecoderRows::advance(int64_t row, int64_t count) {
+  if (history)
+    std::fill_n(history + row * dims[Dim::Capacity] + positions[row], count,
+                caches[row]);
+  positions[row] += int32_t(count);
+}
+
 std::optional<HistoryWrite> DecoderRows::historyWrite() const {
   if (!historyPlace)
     return std::nullopt;

@@ -64,9 +64,10 @@ public:
   /// Each row's position and id, for a prefill to compute it: a row for each
   /// sentence at most.
   std::vector<PromptPiece> asPieces() const;
-  /// Each row has one more position behind it, or one of them so many.
+  /// Each row has one more position behind it, which a step has computed; or
+  /// one of them so many that a prefill has, in the host's memory.
   void advance();
-  void advance(int64_t row, int64_t count) { positions[row] += int32_t(count); }
+  void advance(int64_t row, int64_t count);
   /// No row goes on, and no cache is in use.
   void drop() {
     held.assign(held.size(), false);

@@ -146,7 +146,8 @@ Status Session::extend(const std::vector<PromptPiece> &pieces,
       steps[row].ids = ids[row].data();
       steps[row].count = int64_t(ids[row].size());
     }
-    decoder.advance();
+    for (int64_t row = 0; row < decoder.count(); ++row)
+      decoder.advance(row, /*count=*/1);
   }
   rows.begin(pieces, steps);
   while (rows.fill()) {
