@@ -206,8 +206,8 @@ static void submit(heddle_engine *engine, Request &request) {
   heddle_settings_free(settings);
 }
 
-/// KiB of this process in memory of its own and in files of memory, of which RSS
-/// counts a page with each mapping.
+/// KiB of this process in memory of its own and in files of memory, of which
+/// RSS counts a page with each mapping.
 static long residentMemory() {
   long all = 0;
   std::ifstream file("/proc/self/smaps_rollup");
@@ -284,7 +284,9 @@ int main(int argc, char **argv) {
   if (counts.submitted != counts.finished || counts.running != 0)
     fail("the engine has lost a request");
   printf("%zu answered, %zu cancelled, %zu refused, %.2f rows a step", answered,
-         cancelled, refused, double(counts.step_tokens) / double(counts.steps));
+         cancelled, refused,
+         double(counts.step_tokens) /
+             double(std::max<uint64_t>(counts.steps, 1)));
   if (counts.guesses > 0)
     printf(", %llu of %llu guesses right",
            static_cast<unsigned long long>(counts.right_guesses),
