@@ -271,6 +271,12 @@ EncoderImport::addTasks(const ImportedTokenizer &tokenizer) {
   // Pipelines of transformers ask the tokenizer alone how long a text may be.
   std::optional<int64_t> mostOfHeads = embed->maxTokens;
   embed->limitTokens(config.positionRows);
+  if (*embed->maxTokens < tokenizer.specialCount)
+    return makeError("'" + folder.root + "' reads texts of at most " +
+                     Twine(*embed->maxTokens) +
+                     " tokens (max_seq_length), expected at least the " +
+                     Twine(tokenizer.specialCount) +
+                     " that its tokenizer puts around each");
   if (family.limitsTexts)
     mostOfHeads = embed->maxTokens;
   std::optional<int64_t> end;

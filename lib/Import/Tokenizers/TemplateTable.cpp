@@ -24,6 +24,11 @@ TemplateTable TemplateTable::around(std::optional<int64_t> before,
   return table;
 }
 
+int64_t TemplateTable::countSpecial() const {
+  return count_if(
+      single, [](const format::TemplateItem &item) { return item.id >= 0; });
+}
+
 void TemplateTable::addTo(StageList &stages) const {
   std::string items;
   appendValues(items, ArrayRef(single));

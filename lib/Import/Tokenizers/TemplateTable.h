@@ -22,6 +22,8 @@ struct TemplateTable {
   static TemplateTable around(std::optional<int64_t> before,
                               std::optional<int64_t> after);
 
+  /// How many tokens stand around one text.
+  int64_t countSpecial() const;
   void addTo(StageList &stages) const;
 };
 

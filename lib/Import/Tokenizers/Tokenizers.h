@@ -48,6 +48,8 @@ struct ImportedTokenizer {
   std::vector<int32_t> targetControls = {};
   /// The token that hides another one, if there is one.
   std::optional<int64_t> mask = std::nullopt;
+  /// How many tokens a file of tokenizers puts around a text.
+  int64_t specialCount = 0;
   /// Whether a text that is too long loses its beginning, and not its end.
   bool cutsLeft = false;
   /// Whether padding stands in front of texts, as far as that counts.

@@ -335,6 +335,12 @@ MODULE_CASES = [
     ),
     (
         "bert-modules",
+        fields(INSIDE, max_seq_length=1),
+        "'model' reads texts of at most 1 tokens (max_seq_length), expected at least"
+        " the 2 that its tokenizer puts around each",
+    ),
+    (
+        "bert-modules",
         fields(INSIDE, max_seq_length="512"),
         has(INSIDE, "max_seq_length", '"512"', MANY),
     ),

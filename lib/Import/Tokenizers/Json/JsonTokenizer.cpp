@@ -310,6 +310,7 @@ Expected<ImportedTokenizer> readJsonTokenizer(const JsonTokenizerInput &input) {
   if (!around)
     return around.takeError();
   describeTemplate(*around, tokenizer.manifest);
+  tokenizer.specialCount = around->countSpecial();
   describeLanguages(input, all.pieces, tokenizer.manifest);
   tokenizer.mask = findMask(input.files, *added);
   tokenizer.cutsLeft = isLeft(input, "truncation");
