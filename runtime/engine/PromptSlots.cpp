@@ -41,7 +41,7 @@ Status PromptSlots::check(const Need &need) const {
   return Status::error("takes up to ", toMebibytes(bytes),
                        " MiB for KV caches of ", need.positions, " positions",
                        need.source > 0 ? " and its source" : "",
-                       ", but the engine has ", *room >> 20);
+                       ", but the engine has ", *room >> 20, " MiB");
 }
 
 /// The blocks that a slot has of its source, once it has them.

@@ -110,7 +110,8 @@ Status RunningBatch::check(const RunningRequest &request) const {
                          *limits.positions);
   if (need.rows > limits.beams)
     return Status::error("searches with ", need.rows,
-                         " beams, but a slot has rows for ", limits.beams);
+                         " beams, but the engine's limit of beams is ",
+                         limits.beams);
   std::lock_guard<std::mutex> lock(reshaping);
   return prompts.check(need);
 }

@@ -52,8 +52,9 @@ Status RunningBatch::beginWith(const Shape &asked) {
   }
   std::lock_guard<std::mutex> lock(reshaping);
   if (Status status = session.begin(sentences, request); !status.ok())
-    return Status::error("for ", asked.positions, " tokens, with ",
-                         limits.beams, " beams each: ", status.message());
+    return Status::error("for ", asked.positions, " tokens and ", limits.beams,
+                         limits.beams == 1 ? " beam" : " beams",
+                         " each: ", status.message());
   shape = asked;
   refusedPositions = std::nullopt;
   prompts.begin(shape.slots);

@@ -87,14 +87,17 @@ int main(int argc, char **argv) {
   }
   if (heddle_settings_create("", &service.settings))
     return fail();
+  heddle_engine_limits limits = {.slots = 8};
   for (int i = 2; i < argc; ++i) {
     char *value = strchr(argv[i], '=');
     if (value)
       *value++ = '\0';
+    /* A slot has a row for each beam of a request. */
+    if (value && strcmp(argv[i], "beam") == 0)
+      limits.beams = strtoul(value, NULL, 10);
     if (heddle_settings_set(service.settings, argv[i], value))
       return fail();
   }
-  heddle_engine_limits limits = {.slots = 8};
   if (heddle_model_load(argv[1], 0, &model) ||
       heddle_engine_create(model, &limits, &service.engine))
     return fail();
