@@ -190,8 +190,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       projected along the sequence.
     - (C18) keys and values have scales exactly if they are i8: the leading
       dimensions of keys, then kvHeads. Such keys are neither ragged nor relative.
-
-    - (C19) parts are f32 [rows, heads, 16, width of a value and 64 more], on memrefs,
+    - (C19) parts are f32 [any, heads, 16, width of a value and 64 more], on memrefs,
       in a step without `shared`.
 
     split-phases derives a step only if a query sees no later position. It

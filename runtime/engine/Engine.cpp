@@ -273,8 +273,16 @@ void Engine::admit(const std::vector<RunningBatch *> &all) {
       if (each != batch)
         others += each->slotBytes();
     Result<bool> fits = batch->fit(*request);
-    if (fits.ok() && !(*fits && batch->hasRoom(*request, others)))
+    bool hasRoom = fits.ok() && *fits && batch->hasRoom(*request, others);
+    if (fits.ok() && *fits && !hasRoom && others == 0 && batch->isIdle()) {
+      // Nobody will give it room: caches are larger than those it was checked
+      // against.
+      Status status = batch->inputsOf(*request).status();
+      fits = status.ok() ? Status::error("has no room in the engine's memory")
+                         : status;
+    } else if (fits.ok() && !hasRoom) {
       return;
+    }
     std::unique_ptr<RunningRequest> first;
     {
       // Others only wait behind it.

@@ -92,6 +92,7 @@ void PromptSlots::forget(Slot &slot) {
 void PromptSlots::forgetAll() {
   for (Slot &slot : slots)
     forget(slot);
+  // A slot that has failed is taken for no position again, which fails, too.
   failure = Status::success();
 }
 
@@ -155,6 +156,11 @@ PromptSlots::Choice PromptSlots::chooseSlot(const TokenIds &prompt) const {
   if (choice.promised <= choice.inPlace)
     choice.source = -1;
   return choice;
+}
+
+bool PromptSlots::hasBeginningOf(const TokenIds &prompt) const {
+  Choice choice = chooseSlot(prompt);
+  return choice.inPlace > 0 || choice.source >= 0;
 }
 
 /// The slot once the request has it.
@@ -252,8 +258,6 @@ void PromptSlots::leave(int32_t number) {
   session.hold(number, kept > 0);
   if (room)
     session.leaveSource(number);
-  if (Status status = session.leave(number, kept); !status.ok()) {
-    failure = status;
+  if (!session.leave(number, kept).ok())
     forget(slot);
-  }
 }

@@ -45,6 +45,8 @@ public:
   /// Whether a slot is free, with room for it beside the requests here and so
   /// many bytes of others.
   bool hasRoom(const Need &need, int64_t othersBytes) const;
+  /// Whether a slot has tokens with which a prompt begins.
+  bool hasBeginningOf(const TokenIds &prompt) const;
   /// A free slot for it, for which there is room.
   int32_t take(const Need &need);
   /// Of the requests that have slots.

@@ -77,6 +77,7 @@ Status RunningBatch::beginWithin(Shape asked, int64_t leastPositions) {
       asked = {(asked.slots + 1) / 2, most};
     status = beginWith(asked);
     if (status.ok() && !session.leavesAddresses()) {
+      std::lock_guard<std::mutex> lock(reshaping);
       session.release();
       status = first;
     }
@@ -129,9 +130,13 @@ Status RunningBatch::lose(const Status &status) {
 }
 
 Result<bool> RunningBatch::fit(const RunningRequest &request) {
-  int64_t positions = needOf(request).positions;
+  PromptSlots::Need need = needOf(request);
+  int64_t positions = need.positions;
   bool isShort = positions > shape.positions;
-  if (!isShort && (!isIdle() || shape.slots == limits.slots))
+  // Slots that are too few become more again when nothing is lost by it.
+  bool mayRegain = isIdle() && shape.slots < limits.slots &&
+                   !prompts.hasBeginningOf(need.prompt);
+  if (!isShort && !mayRegain)
     return true;
   if (isShort && shape.slots > 0) {
     Result<bool> isGrown = grow(positions);

@@ -44,8 +44,10 @@ EngineRunner::EngineRunner(std::unique_ptr<Engine> engine, OpenEngine open,
 EngineRunner::~EngineRunner() {
   if (!limit)
     return;
-  if (isInside)
+  if (isInside) {
+    engine.reset();
     limit->memory.exit();
+  }
   limit->memory.remove(*this);
 }
 

@@ -331,7 +331,7 @@ std::unique_ptr<BatchPipeline::Runner> LineRun::makeRunner(int64_t number) {
     limit.emplace(
         RunnerLimit{*memory, [this, own](const Batch &batch, size_t sentence) {
                       Answers found = answer(*own, partOf(batch, sentence, 1));
-                      own->get().release();
+                      memory->release(own->get());
                       return found;
                     }});
   }

@@ -171,15 +171,21 @@ TranslationJob::makeRunner(const Workers &workers, int64_t worker,
   auto open = [this, limits, options = workers.sessionOptions(worker)] {
     return openWithin(model, limits, options);
   };
-  auto engine = open();
-  if (!engine.ok())
-    return nullptr;
-  return std::make_unique<EngineRunner>(
-      std::move(*engine), open, sentences,
-      [this](const Batch &batch, size_t sentence) {
-        return requestOf(batch, sentence);
-      },
-      format, limit);
+  std::unique_ptr<BatchPipeline::Runner> runner;
+  auto make = [&] {
+    if (auto engine = open(); engine.ok())
+      runner = std::make_unique<EngineRunner>(
+          std::move(*engine), open, sentences,
+          [this](const Batch &batch, size_t sentence) {
+            return requestOf(batch, sentence);
+          },
+          format, limit);
+  };
+  if (limit)
+    limit->memory.together(make);
+  else
+    make();
+  return runner;
 }
 
 EngineRequest TranslationJob::requestOf(const Batch &batch,

@@ -324,7 +324,8 @@ void Session::measureAdopted() {
 int64_t Session::cacheBytes(int64_t positions) const {
   int64_t bytes = 0;
   for (const State &cache : caches) {
-    int64_t slots = std::min(positions, cache.slots);
+    // Also of more positions than the batch has: a longer one is to come then.
+    int64_t slots = cache.slots > 0 ? std::min(positions, cache.mostSlots) : 0;
     // One page at either end is not its own alone.
     if (slots > 0)
       bytes += (cache.bytesOf(slots) / kPage + 2) * kPage;

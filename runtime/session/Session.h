@@ -266,6 +266,8 @@ private:
   struct State {
     char *rows;
     int64_t rowBytes, slots = 0;
+    /// Slots of a batch of any length: a ring has a bound.
+    int64_t mostSlots = 0;
     /// Whether beginnings are shared in it.
     bool isShared = false;
 

@@ -24,10 +24,12 @@ void Session::forEachUsed(
     for (size_t i = 0; i < caches.size(); ++i)
       for (int64_t k = 0; k < count; ++k) {
         const State &cache = caches[i];
-        int64_t first = k > 0          ? used[sentence].behindPrompt
-                        : hasShared[i] ? shared[sentence]
-                                       : 0;
         int64_t end = std::min(used[sentence].all, cache.slots);
+        // A ring that has begun again has the latest positions everywhere.
+        bool isRound = used[sentence].all > cache.slots;
+        int64_t first = k > 0 && !isRound        ? used[sentence].behindPrompt
+                        : k == 0 && hasShared[i] ? shared[sentence]
+                                                 : 0;
         if (first >= end)
           continue;
         char *row =

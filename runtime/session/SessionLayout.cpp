@@ -396,8 +396,8 @@ Status Session::findDecoderResults() {
     if (isOfRows(argument))
       states.push_back({rows, bytes / dims[Dim::Rows]});
     else
-      caches.push_back(
-          {rows, bytes / dims[Dim::Caches], slots ? slots->in(dims) : 0});
+      caches.push_back({rows, bytes / dims[Dim::Caches],
+                        slots ? slots->in(dims) : 0, slots ? slots->size : 0});
   }
   if (prefill.entry)
     prefillLogits =

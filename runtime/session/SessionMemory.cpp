@@ -22,6 +22,11 @@ void SessionMemory::remove(Session &session) {
   sessions.erase(std::find(sessions.begin(), sessions.end(), &session));
 }
 
+void SessionMemory::release(Session &session) {
+  std::lock_guard<std::mutex> lock(mutex);
+  session.release();
+}
+
 void SessionMemory::add(MemoryHolder &holder) {
   std::lock_guard<std::mutex> lock(mutex);
   holders.push_back(&holder);

@@ -40,6 +40,8 @@ public:
   void add(Session &session);
   /// Its memory is nobody's any more.
   void remove(Session &session);
+  /// A session gives its memory back behind its work.
+  void release(Session &session);
   /// The same of a holder, between enter() and exit() alone.
   void add(MemoryHolder &holder);
   void remove(MemoryHolder &holder);

@@ -1,9 +1,9 @@
 //===- SharedBeginnings.cpp - Blocks that several slots read --------------===//
 //
-// A mapping is made at a new address and then moved to where it belongs
-// (mremap): if the system refuses one, nothing has changed. What is refused
-// stays a slot's own memory with the same content. Blocks are written with
-// pwrite, which fails if memory is short; a mapping would be a signal.
+// A mapping of the file is made at a new address and then moved to where it
+// belongs (mremap): what the system refuses stays a slot's own memory with the
+// same content. Blocks are written with pwrite, which fails if memory is short;
+// a mapping would be a signal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -259,13 +259,38 @@ Result<int64_t> SharedBeginnings::share(int32_t from, int32_t to,
                                         int64_t count) {
   // A slot whose blocks part from one another has more mappings than two.
   int64_t most = mostMappings - int64_t(caches.size()) * 4;
-  if (isRefused || mappings() > most || !publish(from, count))
-    return 0;
+  bool mayRead = !isRefused && mappings() <= most && publish(from, count);
+  // What it reads already stays; the rest is for it to write in either case.
   int64_t equal = std::min(commonBlocks(from, to), count);
   if (Status status = part(to, equal * kBlock, equal * kBlock); !status.ok())
     return status;
+  if (!mayRead)
+    return equal;
   read(to, from, count);
   return count;
+}
+
+/// Memory of a slot's own in place of a mapping, of which the first bytes stay.
+/// It needs no addresses but for what stays.
+static bool replace(char *mapping, int64_t bytes, int64_t kept) {
+  void *saved = MAP_FAILED;
+  if (kept > 0) {
+    saved = mmap(nullptr, size_t(kept), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+    if (saved == MAP_FAILED)
+      return false;
+    std::memcpy(saved, mapping, size_t(kept));
+  }
+  bool isReplaced =
+      mmap(mapping, size_t(bytes), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, /*fd=*/-1,
+           /*offset=*/0) != MAP_FAILED;
+  if (kept > 0) {
+    if (isReplaced)
+      std::memcpy(mapping, saved, size_t(kept));
+    munmap(saved, size_t(kept));
+  }
+  return isReplaced;
 }
 
 Status SharedBeginnings::part(int32_t slot, int64_t shared, int64_t kept) {
@@ -273,29 +298,12 @@ Status SharedBeginnings::part(int32_t slot, int64_t shared, int64_t kept) {
   if (first >= count)
     return Status::success();
   int64_t copied = std::min(kept, count * kBlock) - first * kBlock;
-  // Memory first, so that nothing has changed if there is none.
-  std::vector<void *> own;
-  for (const SlotCaches &cache : caches) {
-    int64_t bytes = (count - first) * cache.blockBytes;
-    own.push_back(mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, /*fd=*/-1,
-                       /*offset=*/0));
-    if (own.back() != MAP_FAILED)
-      std::memcpy(own.back(), at(cache, slot, first),
-                  size_t(cache.blockBytes / kBlock * copied));
-  }
-  bool hasMemory = std::count(own.begin(), own.end(), MAP_FAILED) == 0;
-  bool isMoved = hasMemory;
-  for (size_t i = 0; i < caches.size(); ++i) {
-    int64_t bytes = (count - first) * caches[i].blockBytes;
-    if (hasMemory)
-      isMoved &= moveTo(at(caches[i], slot, first), own[i], bytes);
-    else if (own[i] != MAP_FAILED)
-      munmap(own[i], size_t(bytes));
-  }
-  if (!isMoved)
-    return Status::error("the system refuses ", (count - first) * blockBytes(),
-                         " bytes of memory in place of a shared beginning");
+  for (const SlotCaches &cache : caches)
+    if (!replace(at(cache, slot, first), (count - first) * cache.blockBytes,
+                 cache.blockBytes / kBlock * copied))
+      return Status::error("the system refuses ",
+                           (count - first) * blockBytes(),
+                           " bytes of memory in place of a shared beginning");
   giveBack(slot, first);
   return Status::success();
 }

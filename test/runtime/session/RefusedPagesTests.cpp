@@ -115,9 +115,10 @@ TEST(RefusedPagesTest, a_slot_that_cannot_part_says_so) {
   ASSERT_TRUE(shared);
   std::memset(memory, 5, kBytes);
   ASSERT_TRUE(shared->share(0, 1, 1).ok());
+  // What it keeps has a place meanwhile.
   for (int64_t allowed : {0, 1}) {
     left = allowed;
-    Status status = shared->part(1, 0, 0);
+    Status status = shared->part(1, 0, allowed * 256);
     left = INT64_MAX;
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.message(), "the system refuses 4096 bytes of memory in "
@@ -129,4 +130,32 @@ TEST(RefusedPagesTest, a_slot_that_cannot_part_says_so) {
   EXPECT_EQ(memory[0], 5);
   shared.reset();
   munmap(memory, 2 * kBytes);
+}
+
+TEST(RefusedPagesTest, what_is_read_already_stays) {
+  char *memory = static_cast<char *>(
+      __real_mmap(nullptr, 4 * kBytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::unique_ptr<SharedBeginnings> shared =
+      SharedBeginnings::create({{memory, 2 * kBytes, kBytes}}, 2, 2);
+  ASSERT_TRUE(shared);
+  std::memset(memory, 5, 2 * kBytes);
+  ASSERT_TRUE(shared->share(0, 1, 1).ok());
+  left = 0;
+  Result<int64_t> count = shared->share(0, 1, 2);
+  left = INT64_MAX;
+  ASSERT_TRUE(count.ok()) << count.message();
+  ASSERT_EQ(*count, 1);
+  std::memset(memory + 3 * kBytes, 6, kBytes);
+  EXPECT_EQ(memory[2 * kBytes], 5);
+  // Of a beginning that it shares no more it has nothing.
+  left = 1;
+  count = shared->share(0, 1, 0);
+  left = INT64_MAX;
+  ASSERT_TRUE(count.ok()) << count.message();
+  EXPECT_EQ(*count, 0);
+  std::memset(memory + 2 * kBytes, 7, kBytes);
+  EXPECT_EQ(memory[0], 5);
+  shared.reset();
+  munmap(memory, 4 * kBytes);
 }
