@@ -230,10 +230,10 @@ public:
   struct UsedPositions {
     int64_t all = 0, behindPrompt = 0;
   };
-  /// Goes on with a batch of other lengths, between steps: `before` is what it
-  /// has begun with, `request` has more positions. Whether there is memory; if
-  /// not, all is as it was. Fails if the batch is lost. What is used stands in
-  /// memory twice meanwhile. Of a host's memory, if sentences adopt nothing.
+  /// Gives a batch more positions, between steps: `before` is what it has begun
+  /// with, `request` what it goes on with. Returns whether there is memory; if
+  /// not, nothing has changed. Fails if the batch is lost. Copies what is used,
+  /// which takes its memory twice meanwhile. Only if mayGrow().
   Result<bool> grow(const std::vector<TokenIds> &sentences,
                     const DecoderRequest &before, const DecoderRequest &request,
                     const std::vector<UsedPositions> &used);
