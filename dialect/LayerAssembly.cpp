@@ -60,10 +60,14 @@ static ParseResult parseNorm(OpAsmParser &parser, NormKindAttr &norm,
   return parser.parseRParen();
 }
 
-/// A residual, or a gate, if there may be one.
+/// A residual, or a gate, if there may be one; or `gated` by columns.
 static ParseResult parseResidual(OpAsmParser &parser,
                                  std::optional<ParsedOperand> &residual,
                                  UnitAttr *gates) {
+  if (gates && succeeded(parser.parseOptionalKeyword("gated"))) {
+    *gates = parser.getBuilder().getUnitAttr();
+    return success();
+  }
   if (gates && succeeded(parser.parseOptionalKeyword("gate")))
     *gates = parser.getBuilder().getUnitAttr();
   else if (failed(parser.parseOptionalKeyword("residual")))
@@ -125,6 +129,8 @@ void heddle::printGatedEpilogue(OpAsmPrinter &printer, Operation *,
             << ")";
   if (residual)
     printer << (gates ? " gate(" : " residual(") << residual << ")";
+  else if (gates)
+    printer << " gated";
   if (!norm)
     return;
   printer << " norm(" << stringifyNormKind(norm.getValue()) << ", " << gamma

@@ -32,7 +32,8 @@ SourceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 }
 
 static bool takesNumbers(Derivation derivation) {
-  return derivation == Derivation::RelativeBuckets ||
+  return derivation == Derivation::Columns ||
+         derivation == Derivation::RelativeBuckets ||
          derivation == Derivation::RotaryFrequencies ||
          derivation == Derivation::RowNorms ||
          derivation == Derivation::LogBuckets;
@@ -121,6 +122,10 @@ SmallVector<ParameterOp, 0> ParameterOp::getPartOps() {
   return parts;
 }
 
+static bool isWhole(double number, double least, double most) {
+  return number >= least && number <= most && std::fmod(number, 1) == 0;
+}
+
 /// A concatenation: parts with the leading dimensions and the element type of
 /// the whole, and widths that add up to its.
 static LogicalResult verifyColumns(ParameterOp op, RankedTensorType type,
@@ -140,6 +145,16 @@ static LogicalResult verifyColumns(ParameterOp op, RankedTensorType type,
   if (parts.empty() || columns != type.getShape().back())
     return op.emitOpError("of type ")
            << type << " has parts of " << columns << " columns";
+  if (!op.getNumbers())
+    return success();
+  ArrayRef<double> numbers = *op.getNumbers();
+  bool areEqual = llvm::all_of(parts, [&](ParameterOp part) {
+    return part.getTensorType() == ParameterOp(parts.front()).getTensorType();
+  });
+  if (!areEqual || numbers.size() != 1 || !isWhole(numbers[0], 1, columns) ||
+      columns % (int64_t(numbers[0]) * int64_t(parts.size())) != 0)
+    return op.emitOpError("expects parts of equal width, a multiple of the "
+                          "columns that each has in turn");
   return success();
 }
 
@@ -169,10 +184,6 @@ static LogicalResult verifyFrequencies(ParameterOp op, RankedTensorType type,
 }
 
 static constexpr double kFarthest = 1 << 20;
-
-static bool isWhole(double number, double least, double most) {
-  return number >= least && number <= most && std::fmod(number, 1) == 0;
-}
 
 /// Numbers of `relative_buckets` that a table of so many rows has.
 static bool areBuckets(ArrayRef<double> numbers, int64_t rows) {

@@ -10,6 +10,7 @@
 #include "dialect/Arith.h"
 #include "dialect/LayerChecks.h"
 #include "dialect/attention/Attention.h"
+#include "dialect/linear/GatedColumns.h"
 #include "dialect/masks/MaskParts.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -135,10 +136,8 @@ Value PutRowsOp::buildBytes(OpBuilder &builder) {
 
 Value LinearOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
-  SmallVector<int64_t> widths = getWidths();
-  return counter.mul(
-      counter.elements(getInput()),
-      2 * std::accumulate(widths.begin(), widths.end(), int64_t(0)));
+  return counter.mul(counter.elements(getInput()),
+                     2 * llvm::sum_of(weightColumnsOf(*this)));
 }
 
 Value FfnOp::buildFlops(OpBuilder &builder) {

@@ -140,6 +140,28 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
   }];
 }
 
+def FuseGatesPass : Pass<"transformer-fuse-gates", "::mlir::ModuleOp"> {
+  let summary = "Make one linear of a gated ffn's first two";
+  let description = [{
+    Comes in: functions on tensors. A linear whose gate is a linear of the same
+    input has the gate's columns in its weight, eight of each in turn, and its
+    rows leave registers once: the gate's are never stored.
+
+    ```mlir
+    %u = transformer.linear %x, %w2
+    %h = transformer.linear %x, %w1 activation(silu) gate(%u)
+    // becomes, with a parameter columns(8) of [@w1, @w2],
+    %h = transformer.linear %x, %w activation(silu) gated
+    ```
+
+    Declined if
+    - the gate is read elsewhere, too, or is more than x W + b;
+    - the types of the weights differ;
+    - the columns are no multiple of 16.
+    Left out for GPUs and for oneDNN.
+  }];
+}
+
 def FuseSharedInputsPass
     : Pass<"transformer-fuse-shared-inputs", "::mlir::ModuleOp"> {
   let summary = "Make one linear of all that read one input";

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/linear/GatedColumns.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
@@ -40,6 +40,7 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     packed = cast<ParameterOp>(builder.clone(*parameter));
     if (scales) {
       packed.setDerivation(Derivation::WithScales);
+      packed.removeNumbersAttr();
       packed.setPartsAttr(builder.getArrayAttr(
           {FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
            FlatSymbolRefAttr::get(scales.getSymNameAttr())}));
@@ -107,7 +108,7 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](LinearOp linear) {
             packScaled(linear.getWeightMutable(), linear.getInput(),
-                       linear.getWeightScalesMutable(), linear.getWidths(),
+                       linear.getWeightScalesMutable(), weightColumnsOf(linear),
                        symbols);
           })
           .Case<LargestLogitsOp, BestLogitsOp>([&](auto logits) {

@@ -67,6 +67,7 @@ static constexpr Fusion kFusions[] = {
     {"fuse-epilogues", createFuseEpiloguesPass},
     {"fuse-quantize", createFuseQuantizePass},
     {"fuse-ffn", createFuseFfnPass},
+    {"fuse-gates", createFuseGatesPass},
     {"fuse-shared-inputs", createFuseSharedInputsPass},
     {"fuse-add-norm", createFuseAddNormPass},
     {"fuse-short-rows", createFuseShortRowsPass},

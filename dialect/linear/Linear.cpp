@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/LayerChecks.h"
+#include "dialect/linear/GatedColumns.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <numeric>
 
@@ -127,6 +128,10 @@ static SmallVector<int64_t> shapeWithWidth(Value input, int64_t out) {
 // linear
 //===----------------------------------------------------------------------===//
 
+bool heddle::isGatedByColumns(LinearOp op) {
+  return op.getGates() && !op.getResidual();
+}
+
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
                      Value weight, Value bias) {
   LinearSpec spec;
@@ -161,6 +166,8 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &results) {
   int64_t out = width(adaptor.getWeight());
+  if (adaptor.getGates() && !adaptor.getResidual())
+    out /= 2;
   for (int64_t each : adaptor.getSplit().value_or(ArrayRef(out)))
     if (failed(inferWithWidth(adaptor.getInput(), each, results)))
       return failure();
@@ -200,17 +207,20 @@ static LogicalResult verifyDestinations(LinearOp op, ArrayRef<int64_t> widths) {
 
 LogicalResult LinearOp::verify() {
   // linear_c1, linear_c2
-  SmallVector<int64_t> widths = getWidths();
+  SmallVector<int64_t> widths = getWidths(), columns = weightColumnsOf(*this);
   if (failed(verifyWeight(*this, getInput(), getWeight(), width(getInput()),
-                          widths)))
+                          columns)))
     return failure();
   // linear_c3
-  int64_t out = columnsOf(getWeight(), destinationsOf(*this));
-  if (getBias() && failed(verifyVector(*this, "bias", getBias(), out)))
+  int64_t out = llvm::sum_of(widths), all = llvm::sum_of(columns);
+  if (getBias() && failed(verifyVector(*this, "bias", getBias(), all)))
     return failure();
   // linear_c4, linear_c5
-  if (getGates() && !getResidual())
-    return emitOpError("gates, and expects a gate");
+  if (isGatedByColumns(*this) &&
+      (all % kPanelColumns != 0 || getSplit() || getNorm() || getAlso()))
+    return emitOpError("is gated and expects a multiple of ")
+           << kPanelColumns << " columns, found " << all
+           << ", and neither split, norm nor also";
   if (failed(verifyResidual(*this, getResidual(),
                             shapeWithWidth(getInput(), out))) ||
       failed(verifyNorm(*this, out)))
@@ -234,7 +244,7 @@ LogicalResult LinearOp::verify() {
   if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
                                    getWeight(), getWeightScales(),
                                    /*mayScale=*/true})) ||
-      failed(verifyWeightScales(*this, getInput(), getWeightScales(), out)))
+      failed(verifyWeightScales(*this, getInput(), getWeightScales(), all)))
     return failure();
   // linear_c8
   if (bool(getNorm()) + bool(getMultiplier()) + bool(getRounds()) > 1)
@@ -252,9 +262,18 @@ FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {
                            {getInputScalesMutable(), getResidualMutable()});
 }
 
+SmallVector<int64_t> heddle::weightColumnsOf(LinearOp op) {
+  int64_t columns = columnsOf(op.getWeight(), destinationsOf(op));
+  if (isGatedByColumns(op) && isPacked(op.getWeight()))
+    columns *= 2;
+  return SmallVector<int64_t>(op.getSplit().value_or(ArrayRef(columns)));
+}
+
 SmallVector<int64_t> LinearOp::getWidths() {
-  int64_t out = columnsOf(getWeight(), destinationsOf(*this));
-  return SmallVector<int64_t>(getSplit().value_or(ArrayRef(out)));
+  SmallVector<int64_t> widths = weightColumnsOf(*this);
+  if (isGatedByColumns(*this))
+    widths.front() /= 2;
+  return widths;
 }
 
 //===----------------------------------------------------------------------===//

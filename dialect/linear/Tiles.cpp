@@ -80,6 +80,12 @@ template <typename Op> static LogicalResult verifyNext(Op op) {
   return success();
 }
 
+/// The columns of W: those of y, and of its gate where W has one.
+template <typename Op> static int64_t columnsOfWeight(Op op) {
+  bool isGated = op.getGates() && !op.getResidual();
+  return width(op.getDestination()) * (isGated ? 2 : 1);
+}
+
 /// The scales of sums of integers, and the type of what they become.
 template <typename Op>
 static LogicalResult verifyScales(Op op, bool isOfIntegers) {
@@ -88,9 +94,9 @@ static LogicalResult verifyScales(Op op, bool isOfIntegers) {
     return op.emitOpError(
         "expects scales of W for integers and no scales otherwise");
   if (op.getWeightScales() &&
-      width(op.getWeightScales()) != width(op.getDestination()))
+      width(op.getWeightScales()) != columnsOfWeight(op))
     return op.emitOpError("expects a scale for each of ")
-           << width(op.getDestination()) << " columns, found "
+           << columnsOfWeight(op) << " columns, found "
            << op.getWeightScales().getType();
   bool isQuantised =
       shapedType(op.getDestination()).getElementType().isInteger(8);
@@ -119,12 +125,12 @@ LogicalResult LinearTileOp::verify() {
   if (failed(verifyColumns(*this, getColumns())))
     return failure();
   // linear.tile_c2
-  int64_t out = width(getDestination());
+  int64_t out = width(getDestination()), all = columnsOfWeight(*this);
   if (!arePanelsOf(getInput(), getWeight()) ||
       !areFactors(getInput(), getWeight()) ||
       shapedType(getWeight()).getDimSize(0) !=
-          panelsOf(getInput(), getWeight(), out).panels() ||
-      (getBias() && width(getBias()) != out) ||
+          panelsOf(getInput(), getWeight(), all).panels() ||
+      (getBias() && width(getBias()) != all) ||
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects x [rows, in], panels of [in, out], a bias "
                        "[out], a residual and y [rows, out]");
@@ -187,7 +193,7 @@ LogicalResult LinearFinishOp::verify() {
   auto sums = cast<MemRefType>(getSums().getType());
   int64_t out = width(getDestination());
   if (!sums.hasStaticShape() || sums.getDimSize(1) < columns ||
-      (getBias() && width(getBias()) != out) ||
+      (getBias() && width(getBias()) != columnsOfWeight(*this)) ||
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects sums of at least ")
            << columns << " columns, a bias [out], a residual and y [rows, out]";

@@ -90,7 +90,8 @@ static ParameterOp createDetached(RankedTensorType type,
   return parameter;
 }
 
-ParameterOp MadeParameters::concatenate(ArrayRef<ParameterOp> parts) {
+ParameterOp MadeParameters::concatenate(ArrayRef<ParameterOp> parts,
+                                        int64_t turn) {
   ParameterOp last = parts.front();
   RankedTensorType type = last.getTensorType();
   SmallVector<int64_t> shape(type.getShape());
@@ -105,6 +106,8 @@ ParameterOp MadeParameters::concatenate(ArrayRef<ParameterOp> parts) {
   ParameterOp columns =
       createDetached(RankedTensorType::get(shape, type.getElementType()), parts,
                      FusedLoc::get(module.getContext(), locations));
+  if (turn > 0)
+    columns.setNumbers(ArrayRef(double(turn)));
   return declare(columns, nameOfColumns(parts), last);
 }
 

@@ -22,8 +22,9 @@ public:
   /// The parameter that `value` reads; null if it is no weight.
   ParameterOp find(mlir::Value value);
 
-  /// The columns of `parts`, which have the same leading dimensions.
-  ParameterOp concatenate(llvm::ArrayRef<ParameterOp> parts);
+  /// The columns of `parts`, which have the same leading dimensions; by turns
+  /// of so many columns of each, if that is not 0.
+  ParameterOp concatenate(llvm::ArrayRef<ParameterOp> parts, int64_t turn = 0);
   ParameterOp scale(ParameterOp parameter, float factor);
   ParameterOp zeros(int64_t length);
   /// What `derivation` makes of one parameter or, of a bias, two; see

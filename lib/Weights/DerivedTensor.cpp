@@ -234,7 +234,11 @@ StoredTensor deriveTensor(ParameterOp parameter,
   const StoredTensor &matrix = parts.back();
   switch (*parameter.getDerivation()) {
   case Derivation::Columns:
-    return StoredTensor::concatenate(std::move(parts));
+    return parameter.getNumbers()
+               ? StoredTensor::interleave(
+                     std::move(parts),
+                     uint64_t(parameter.getNumbers()->front()))
+               : StoredTensor::concatenate(std::move(parts));
   case Derivation::ColumnIntegers:
     return quantize(matrix, Axis::Columns);
   case Derivation::RowIntegers:

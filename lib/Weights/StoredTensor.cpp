@@ -185,6 +185,13 @@ StoredTensor StoredTensor::concatenate(std::vector<StoredTensor> parts) {
   return tensor;
 }
 
+StoredTensor StoredTensor::interleave(std::vector<StoredTensor> parts,
+                                      uint64_t columns) {
+  StoredTensor tensor = concatenate(std::move(parts));
+  tensor.turn = columns;
+  return tensor;
+}
+
 StoredTensor StoredTensor::scaledBy(float factor) const {
   // Of two factors each rounds by itself.
   StoredTensor tensor = this->factor == 1.0f ? *this : concatenate({*this});
@@ -270,6 +277,19 @@ void StoredTensor::finish(uint64_t count, float *values,
     }
 }
 
+void StoredTensor::decodeByTurns(uint64_t first, uint64_t count, float *values,
+                                 uint64_t stride) const {
+  uint64_t width = parts.front().columns, step = turn * parts.size();
+  std::vector<float> own(count * width);
+  for (auto [p, part] : llvm::enumerate(parts)) {
+    part.decodeTo(first, count, own.data(), width);
+    for (uint64_t r = 0; r < count; ++r)
+      for (uint64_t column = 0; column < width; column += turn)
+        std::copy_n(own.data() + r * width + column, turn,
+                    values + r * stride + column / turn * step + p * turn);
+  }
+}
+
 void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
                             uint64_t stride) const {
   if (!bytes.empty()) {
@@ -283,6 +303,8 @@ void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
       std::fill_n(values + r * stride, columns, 0.0f);
   } else if (block > 1) {
     decodeRotated(first, count, values, stride);
+  } else if (turn > 0) {
+    decodeByTurns(first, count, values, stride);
   } else {
     float *begin = values;
     for (const StoredTensor &part : parts) {

@@ -35,6 +35,11 @@ public:
   /// The columns of all parts, which are not none and have equally many rows.
   static StoredTensor concatenate(std::vector<StoredTensor> parts);
 
+  /// The same by turns: so many columns of each part, which are equally wide,
+  /// then the next of each.
+  static StoredTensor interleave(std::vector<StoredTensor> parts,
+                                 uint64_t columns);
+
   /// Computed values, a vector or so many rows.
   static StoredTensor fromValues(std::vector<float> values, uint64_t rows = 1);
 
@@ -86,6 +91,8 @@ private:
                 uint64_t stride) const;
   void decodeRotated(uint64_t first, uint64_t count, float *values,
                      uint64_t stride) const;
+  void decodeByTurns(uint64_t first, uint64_t count, float *values,
+                     uint64_t stride) const;
   /// Multiplies by the factor and rounds, if that is to be done.
   void finish(uint64_t count, float *values, uint64_t stride) const;
 
@@ -99,6 +106,8 @@ private:
   bool isFake = false;
   /// Of how many rows the only part's are rotated together; 1 if they are not.
   uint64_t block = 1;
+  /// Columns of a part's turn; 0 if each part stands behind the other.
+  uint64_t turn = 0;
   uint64_t rows = 1, columns = 1;
   Encoding encoding = Encoding::F32;
   bool transposed = false;

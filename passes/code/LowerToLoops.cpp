@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/linear/GatedColumns.h"
 #include "dialect/masks/MaskParts.h"
 #include "lib/CodeGen/Loops/AttentionLoops.h"
 #include "lib/CodeGen/Loops/ChoiceLoops.h"
@@ -188,35 +189,54 @@ template <typename Op> static ProductInput inputOf(Op op, ValueRange at) {
           int64_t(op.getShift().value_or(0))};
 }
 
+/// The activation of a row of `gated` columns times those behind, in place:
+/// what is read stands no further left than what is written.
+static void gateRow(LinearOp op, Value row, Loops &loops) {
+  loops.loop(loops.lastSize(op.getDestinations().front()), [&](Value d) {
+    Value group = loops.udiv(d, kGatedColumns),
+          lane = loops.urem(d, kGatedColumns);
+    Value at = loops.add(loops.mul(group, 2 * kGatedColumns), lane);
+    Value y = loops.load(row, at);
+    if (op.getActivation())
+      y = activate(*op.getActivation(), y, loops);
+    Value other = loops.load(row, loops.add(at, kGatedColumns));
+    loops.store(loops.mul(other, y), row, d);
+  });
+}
+
 /// What is quantised or rounded in the end, of a row of f32.
 static Value shorten(LinearOp op, Value y, Loops &loops) {
-  return op.getMultiplier()
-             ? quantizeValue(y, op.getMultiplier(), loops)
-             : roundTo(*op.getRounds(), loops.builder, loops.loc, y);
+  if (op.getMultiplier())
+    return quantizeValue(y, op.getMultiplier(), loops);
+  return op.getRounds() ? roundTo(*op.getRounds(), loops.builder, loops.loc, y)
+                        : y;
 }
 
 static void lowerToLoops(LinearOp op, Loops loops) {
   // Results in fewer bits are rows of f32 before.
   SmallVector<Value> rows;
-  if (!op.getResultElementType().isF32())
-    for (int64_t width : op.getWidths())
+  bool isGated = isGatedByColumns(op);
+  if (!op.getResultElementType().isF32() || isGated)
+    for (int64_t width : weightColumnsOf(op))
       rows.push_back(memref::AllocaOp::create(
           loops.builder, loops.loc,
           MemRefType::get(width, loops.builder.getF32Type())));
   ProductWeight weight =
       productWeight(op.getInput(), op.getWeight(), op.getWeightScales(),
-                    op.getBias(), op.getWidths(), loops);
+                    op.getBias(), weightColumnsOf(op), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     for (size_t part = 0; part < op.getWidths().size(); ++part) {
       Value destination = op.getDestinations()[part];
       Value result = rows.empty() ? destination : rows[part];
       ValueRange resultAt = rows.empty() ? at : ValueRange();
       multiplyRow(inputOf(op, at), weight, part, result, resultAt, loops);
-      if (op.getActivation())
+      if (isGated)
+        gateRow(op, result, loops);
+      else if (op.getActivation())
         activateRow(*op.getActivation(), result, resultAt, loops);
       if (rows.empty())
         continue;
-      loops.loop(loops.lastSize(result), [&](Value d) {
+      loops.loop(loops.lastSize(destination), [&](Value d) {
         SmallVector<Value> place = append(at, d);
         Value y = join(op, loops.load(result, d), place, loops);
         loops.store(shorten(op, y, loops), destination, place);

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/linear/GatedColumns.h"
 #include "lib/CodeGen/Loops/FinishedRows.h"
 #include "lib/CodeGen/Machine/TaskCosts.h"
 #include "lib/Kernels/Linear/BestLogits.h"
@@ -194,7 +194,7 @@ static int64_t mostRowsOf(const RowWork &work, Value input, TileLoops &loops) {
 }
 
 static void tileLinear(LinearOp op, TileLoops &loops) {
-  SmallVector<int64_t> widths = op.getWidths();
+  SmallVector<int64_t> widths = weightColumnsOf(op);
   bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths);
   int64_t panels = cast<MemRefType>(op.getWeight().getType()).getDimSize(0);
   RowWork work = workOf(op.getInput(), {op.getWeight()}, loops);

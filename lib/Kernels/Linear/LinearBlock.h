@@ -9,7 +9,7 @@
 #ifndef HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H
 #define HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H
 
-#include "dialect/Transformer.h"
+#include "dialect/linear/GatedColumns.h"
 #include "lib/Kernels/Vectors/VectorLoops.h"
 #include <optional>
 
@@ -38,8 +38,11 @@ struct LinearBlock : TileOperands {
   int64_t panels() const {
     return mlir::cast<mlir::MemRefType>(weight.getType()).getDimSize(0);
   }
+  /// Of W: those of the destination, and of its gate where W has one.
   int64_t columns() const {
-    return mlir::cast<mlir::MemRefType>(destination.getType()).getDimSize(1);
+    int64_t width =
+        mlir::cast<mlir::MemRefType>(destination.getType()).getDimSize(1);
+    return isGatedByColumns(*this) ? 2 * width : width;
   }
 };
 

@@ -24,9 +24,18 @@ struct LinearEpilogue {
   /// there.
   bool isPartial = false;
 
-  /// Stores what becomes of `sum` at y[row, column] and right of it.
-  void finish(mlir::Value sum, mlir::Value row, mlir::Value column,
+  bool isGatedByColumns() const { return gates && !residual; }
+  /// Vectors of sums that one of y is made of.
+  int64_t vectors() const { return isGatedByColumns() ? 2 : 1; }
+
+  /// Stores what becomes of the sums of x W at [row, column] and right of it,
+  /// one vector or two.
+  void finish(mlir::ValueRange sums, mlir::Value row, mlir::Value column,
               VectorLoops &loops) const;
+
+private:
+  mlir::Value withBias(mlir::Value sum, mlir::Value row, mlir::Value column,
+                       mlir::Value mask, VectorLoops &loops) const;
 };
 
 /// That of a linear.tile or linear.finish.

@@ -47,10 +47,10 @@ public:
   void takePiece(Value from, int64_t inputs, Value sums);
   /// The sums of each row, vector by vector.
   SmallVector<Value> build();
-  /// Calls `body` with a row and a column of the tile, and the sums from there
-  /// on; first all rows of a column.
-  void forEachVector(ValueRange sums,
-                     function_ref<void(int64_t, int64_t, Value)> body);
+  /// Calls `body` with a row and a column of the tile, and so many vectors of
+  /// sums from there on; first all rows of a column.
+  void forEachVector(ValueRange sums, int64_t together,
+                     function_ref<void(int64_t, int64_t, ValueRange)> body);
 
   VectorLoops loops;
 
@@ -249,11 +249,12 @@ SmallVector<Value> TileSums::takeGroups(ValueRange start) {
   return sums;
 }
 
-void TileSums::forEachVector(ValueRange sums,
-                             function_ref<void(int64_t, int64_t, Value)> body) {
-  for (int64_t v = 0; v < vectors; ++v)
+void TileSums::forEachVector(
+    ValueRange sums, int64_t together,
+    function_ref<void(int64_t, int64_t, ValueRange)> body) {
+  for (int64_t v = 0; v < vectors; v += together)
     for (int64_t r = 0; r < rows; ++r)
-      body(r, v * lanes, sums[r * vectors + v]);
+      body(r, v * lanes, sums.slice(r * vectors + v, together));
 }
 
 void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
@@ -261,10 +262,11 @@ void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
   TileSums tile(op, builder, isa);
   LinearEpilogue epilogue = epilogueOf(op);
   VectorLoops &loops = tile.loops;
-  tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
-    epilogue.finish(sum, loops.add(op.getRow(), r),
+  auto finish = [&](int64_t r, int64_t c, ValueRange sums) {
+    epilogue.finish(sums, loops.add(op.getRow(), r),
                     loops.add(op.getColumn(), c), loops);
-  });
+  };
+  tile.forEachVector(tile.build(), epilogue.vectors(), finish);
 }
 
 void heddle::emitLinearSums(LinearSumsOp op, const IsaLevel &isa) {
@@ -273,8 +275,9 @@ void heddle::emitLinearSums(LinearSumsOp op, const IsaLevel &isa) {
   VectorLoops &loops = tile.loops;
   if (op.getFrom())
     tile.takePiece(op.getFrom(), *op.getInputs(), op.getDestination());
-  tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
-    loops.storeVector(sum, op.getDestination(),
+  auto store = [&](int64_t r, int64_t c, ValueRange sums) {
+    loops.storeVector(sums.front(), op.getDestination(),
                       {loops.index(r), loops.index(c)});
-  });
+  };
+  tile.forEachVector(tile.build(), /*together=*/1, store);
 }
