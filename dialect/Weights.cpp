@@ -65,6 +65,8 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("expects at most one of a source, parts and zeros");
   if (bool(getDerivation()) != bool(getParts()))
     return emitOpError("expects a derivation exactly if it has parts");
+  if (getNumbers() && !getDerivation())
+    return emitOpError("has numbers and expects a derivation");
   if (getNumbers() && !takesNumbers(*getDerivation()))
     return emitOpError("has numbers, which '")
            << stringifyDerivation(*getDerivation()) << "' does not take";

@@ -85,6 +85,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | derivation | type | value |
     |---|---|---|
     | `columns of [a, b, ...]` | any | their concatenation along the last axis |
+    | `columns(n) of [a, b, ...]` | any | the same by turns: n columns of each part, then the next n |
     | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
     | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
@@ -161,7 +162,8 @@ def ParameterOp : Transformer_Op<"parameter",
     - (C4) at most one of source, a derivation and `zeros` is given;
       `transposed` and either of the last two do not go together.
     - (C5) each part is a parameter declared before. `columns` has parts, with
-      the leading dimensions of this one and widths that add up to its; other
+      the leading dimensions of this one and widths that add up to its; those that take
+      turns have one width, a multiple of n. Other
       derivations have the parts, types and numbers of the table. n is a multiple
       of 4, far > n / 4, and a base is finite and above 1. eps is finite and at least
       0. Of `log_buckets` n is 0, or at least 2 and most > n / 2 + 1.

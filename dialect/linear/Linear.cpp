@@ -184,6 +184,13 @@ static OperandRange destinationsOf(LinearOp op) {
   return op.getAlso() ? all.take_front(1) : all;
 }
 
+/// The columns of W.
+static int64_t allColumnsOf(LinearOp op) {
+  int64_t columns = columnsOf(op.getWeight(), destinationsOf(op));
+  return isGatedByColumns(op) && isPacked(op.getWeight()) ? 2 * columns
+                                                          : columns;
+}
+
 /// One for each of `widths`, or those of `also`, if there are any.
 static LogicalResult verifyDestinations(LinearOp op, ArrayRef<int64_t> widths) {
   Type element = op.getResultElementType();
@@ -212,15 +219,17 @@ LogicalResult LinearOp::verify() {
                           columns)))
     return failure();
   // linear_c3
-  int64_t out = llvm::sum_of(widths), all = llvm::sum_of(columns);
+  int64_t all = allColumnsOf(*this);
+  int64_t out = isGatedByColumns(*this) ? all / 2 : all;
   if (getBias() && failed(verifyVector(*this, "bias", getBias(), all)))
     return failure();
-  // linear_c4, linear_c5
+  // linear_c9
   if (isGatedByColumns(*this) &&
       (all % kPanelColumns != 0 || getSplit() || getNorm() || getAlso()))
     return emitOpError("is gated and expects a multiple of ")
            << kPanelColumns << " columns, found " << all
            << ", and neither split, norm nor also";
+  // linear_c4, linear_c5
   if (failed(verifyResidual(*this, getResidual(),
                             shapeWithWidth(getInput(), out))) ||
       failed(verifyNorm(*this, out)))
@@ -263,9 +272,7 @@ FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {
 }
 
 SmallVector<int64_t> heddle::weightColumnsOf(LinearOp op) {
-  int64_t columns = columnsOf(op.getWeight(), destinationsOf(op));
-  if (isGatedByColumns(op) && isPacked(op.getWeight()))
-    columns *= 2;
+  int64_t columns = allColumnsOf(op);
   return SmallVector<int64_t>(op.getSplit().value_or(ArrayRef(columns)));
 }
 

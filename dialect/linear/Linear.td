@@ -17,6 +17,13 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
     `activation` and `norm`; the residual has the shape of the result. A `gate` in
     its place is multiplied: y = norm(gate * activation(x W + b)).
 
+    With `gated`, which fuse-gates adds, the gate is a product of the same x: of each
+    16 columns of x W + b = z the last eight are those of the gate,
+
+        y[8 g + i] = z[16 g + 8 + i] * activation(z[16 g + i])    for i < 8,
+
+    and y has half as many columns as W.
+
     On memrefs W may be packed, see `parameter`: split parts have panels of their
     own.
 
@@ -83,6 +90,8 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
     - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value. At
       most one of norm, `quantize` and `round` is given. `also` is given without
       `quantize` and `round`. A destination has the type of the result.
+    - (C9) `gated` stands without residual, split, norm and `also`; W has a multiple of
+      32 columns, which the bias and the scales have, too.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,

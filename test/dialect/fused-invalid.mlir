@@ -9,9 +9,25 @@ func.func @linear_c4(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
 
 // -----
 
-func.func @linear_c4_without_gate(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
-  // expected-error @below {{gates, and expects a gate}}
-  %y = transformer.linear %x, %w {gates} : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+func.func @linear_c9(%x: tensor<?x8xf32>, %w: tensor<8x24xf32>) {
+  // expected-error @below {{is gated and expects a multiple of 32 columns, found 24, and neither split, norm nor also}}
+  %y = transformer.linear %x, %w gated : (tensor<?x8xf32>, tensor<8x24xf32>) -> tensor<?x12xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c9_norm(%x: tensor<?x8xf32>, %w: tensor<8x64xf32>, %g: tensor<32xf32>) {
+  // expected-error @below {{is gated and expects a multiple of 32 columns, found 64, and neither split, norm nor also}}
+  %y = transformer.linear %x, %w gated norm(rms, %g, 1.0) : (tensor<?x8xf32>, tensor<8x64xf32>, tensor<32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c9_bias(%x: tensor<?x8xf32>, %w: tensor<8x64xf32>, %b: tensor<32xf32>) {
+  // expected-error @below {{bias has type 'tensor<32xf32>', expected 64 values}}
+  %y = transformer.linear %x, %w, %b gated : (tensor<?x8xf32>, tensor<8x64xf32>, tensor<32xf32>) -> tensor<?x32xf32>
   return
 }
 

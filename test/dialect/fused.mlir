@@ -5,13 +5,15 @@
 // RUN: heddle-opt %s --emit-bytecode | heddle-opt | FileCheck %s
 
 // CHECK-LABEL: @linears
-func.func @linears(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>, %b: tensor<4xf32>, %r: tensor<?x?x4xf32>, %g: tensor<4xf32>) {
+func.func @linears(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>, %wide: tensor<8x64xf32>, %b: tensor<4xf32>, %r: tensor<?x?x4xf32>, %g: tensor<4xf32>) {
   // CHECK: transformer.linear %{{.*}}, %{{.*}}, %{{.*}} activation(relu) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>)
   %a = transformer.linear %x, %w, %b activation(relu) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}} residual(%{{.*}}) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>)
   %c = transformer.linear %x, %w residual(%r) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}} activation(silu) gate(%{{.*}}) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>)
   %u = transformer.linear %x, %w activation(silu) gate(%r) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  // CHECK: transformer.linear %{{.*}}, %{{.*}} activation(silu) gated round : (tensor<?x?x8xf32>, tensor<8x64xf32>) -> tensor<?x?x32xbf16>
+  %two = transformer.linear %x, %wide activation(silu) gated round : (tensor<?x?x8xf32>, tensor<8x64xf32>) -> tensor<?x?x32xbf16>
   // CHECK: transformer.linear %{{.*}}, %{{.*}} norm(rms, %{{.*}}, 5.000000e-01) :
   %d = transformer.linear %x, %w norm(rms, %g, 0.5) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32>
   // CHECK: transformer.linear %{{.*}}, %{{.*}}, %{{.*}} activation(gelu_tanh) residual(%{{.*}}) norm(layer, %{{.*}}, %{{.*}}, 9.99999997E-7) into %{{.*}} :

@@ -75,6 +75,19 @@ transformer.parameter @parameter_c5_columns : tensor<9xf32> columns of [@w, @w]
 
 // -----
 
+transformer.parameter @w : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op expects parts of equal width, a multiple of the columns that each has in turn}}
+transformer.parameter @parameter_c5_turns : tensor<8xf32> columns(3) of [@w, @w]
+
+// -----
+
+transformer.parameter @v : tensor<2xf32>
+transformer.parameter @w : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op expects parts of equal width, a multiple of the columns that each has in turn}}
+transformer.parameter @parameter_c5_widths : tensor<6xf32> columns(2) of [@v, @w]
+
+// -----
+
 transformer.parameter @t : tensor<32x2xf32>
 // expected-error @below {{'transformer.parameter' op of type 'tensor<257x2xf32>' cannot be the relative_buckets of its parts}}
 transformer.parameter @parameter_c5_buckets_type : tensor<257x2xf32> relative_buckets(32, 128) of [@t]
@@ -177,13 +190,7 @@ transformer.parameter @parameter_c5_other_numbers : tensor<2xf32> column_scales(
 
 // -----
 
-transformer.parameter @t : tensor<4x2xf32>
-// expected-error @below {{'transformer.parameter' op has numbers}}
-transformer.parameter @parameter_c5_columns_numbers : tensor<4x2xf32> columns(3) of [@t]
-
-// -----
-
-// expected-error @below {{'transformer.parameter' op has numbers}}
+// expected-error @below {{'transformer.parameter' op has numbers and expects a derivation}}
 "transformer.parameter"() {sym_name = "parameter_c5_numbers_alone", type = tensor<8xf32>, numbers = array<f64: 32.0, 128.0>} : () -> ()
 
 // -----

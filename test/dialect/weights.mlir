@@ -22,6 +22,8 @@ transformer.parameter @packed : tensor<3x8x32xf32> packed [33, 32] placed at 256
 transformer.parameter @none : tensor<4x2xf32> zeros
 // CHECK: transformer.parameter @wide : tensor<4x18xf32> columns of [@half, @none, @half] placed at 192
 transformer.parameter @wide : tensor<4x18xf32> columns of [@half, @none, @half] placed at 192
+// CHECK: transformer.parameter @by_turns : tensor<4x4xf32> columns(1) of [@none, @none]
+transformer.parameter @by_turns : tensor<4x4xf32> columns(1) of [@none, @none]
 // CHECK: transformer.parameter @scaled : tensor<8xf32> columns of [@bound] scaled by 2.500000e-01
 transformer.parameter @scaled : tensor<8xf32> columns of [@bound] scaled by 0.25
 

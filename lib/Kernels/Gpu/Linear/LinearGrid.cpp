@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Linear/LinearGrid.h"
+#include "dialect/linear/GatedColumns.h"
 #include "lib/CodeGen/Loops/FinishedRows.h"
 #include "lib/CodeGen/Loops/ProductLoops.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
@@ -434,7 +435,7 @@ void LinearGrid::build(OpBuilder &builder) {
 LogicalResult heddle::emitGrid(LinearOp op,
                                const GpuArchitecture &architecture) {
   LinearGrid grid(op, architecture);
-  if (!grid.isSupported())
+  if (isGatedByColumns(op) || !grid.isSupported())
     return failure();
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());
