@@ -189,9 +189,11 @@ static constexpr double kFarthest = 1 << 20;
 
 /// Numbers of `relative_buckets` that a table of so many rows has.
 static bool areBuckets(ArrayRef<double> numbers, int64_t rows) {
-  return numbers.size() == 2 && numbers[0] >= 4 && numbers[0] <= double(rows) &&
-         std::fmod(numbers[0], 4) == 0 && numbers[1] > numbers[0] / 4 &&
-         isWhole(numbers[1], 0, kFarthest);
+  bool hasDirection = numbers.size() == 3 && numbers[2] == 1;
+  double step = hasDirection ? 2 : 4;
+  return (numbers.size() == 2 || hasDirection) && numbers[0] >= step &&
+         numbers[0] <= double(rows) && std::fmod(numbers[0], step) == 0 &&
+         numbers[1] > numbers[0] / step && isWhole(numbers[1], 0, kFarthest);
 }
 
 /// Numbers of `log_buckets`.
@@ -361,9 +363,9 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
                              << stringifyDerivation(derivation)
                              << " of its parts";
   if (derivation == Derivation::RelativeBuckets)
-    error << " (expected numbers n, a multiple of 4, and far above n / 4, a "
-             "table "
-             "[n or more, heads] of f32, and type tensor<heads x 2 far + 1>)";
+    error << " (expected numbers n, a multiple of 4, and far above n / 4, or "
+             "n, even, far above n / 2 and 1, a table [n or more, heads] of "
+             "f32, and type tensor<heads x 2 far + 1>)";
   if (derivation == Derivation::LogBuckets)
     error << " (expected numbers n, 0 or at least 2, most above n / 2 + 1, and "
              "far, a table [2 s, d] of f32, and type tensor<d x 2 far + 1>)";

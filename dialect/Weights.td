@@ -103,6 +103,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |
     | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |
     | `relative_buckets(n, far) of [t]` | f32 [heads, 2 far + 1] | t[bucket(c - far), h] at [h, c] |
+    | `relative_buckets(n, far, 1) of [t]` | f32 [heads, 2 far + 1] | the same of one direction |
     | `rotary_frequencies(base)` | f32 [n] | 1 / base^(k / n), for `positions.rotary` |
     | `rotary_frequencies(base, factor)` | f32 [n] | the same divided by factor |
     | `rotary_frequencies(base, factor, low, high, length)` | f32 [n] | the same divided by part |
@@ -122,6 +123,8 @@ def ParameterOp : Transformer_Op<"parameter",
                min(m + floor(ln(r / m) / ln(far / m) * m), 2 m - 1)   else
 
     each operation in f32: T5's of both directions (arXiv:1910.10683, section 2.1).
+    Of one direction, as T5's decoders have them, bucket(r) is b(-r) with m = n / 2,
+    and 0 if r > 0, which a causal mask hides.
     Those of `log_buckets` are of r = query - key, for `relative_keys` of `attention`:
     r itself if n is 0 and, with m = floor(n / 2), as DeBERTa-v2 computes them in f32,
 
@@ -165,8 +168,9 @@ def ParameterOp : Transformer_Op<"parameter",
       the leading dimensions of this one and widths that add up to its; those that take
       turns have one width, a multiple of n. Other
       derivations have the parts, types and numbers of the table. n is a multiple
-      of 4, far > n / 4, and a base is finite and above 1. eps is finite and at least
-      0. Of `log_buckets` n is 0, or at least 2 and most > n / 2 + 1.
+      of 4 and far > n / 4; of one direction n is even and far > n / 2. A base is
+      finite and above 1. eps is finite and at least 0. Of `log_buckets` n is 0, or
+      at least 2 and most > n / 2 + 1.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth. Integers `with_scales` are packed.

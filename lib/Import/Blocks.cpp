@@ -69,10 +69,10 @@ LayerBuilder::Norm Blocks::normOf(const NormBlock &block, int64_t width) {
     std::string usual = block.name + name.str();
     std::string other = block.name + older.str();
     bool isOlder = !layers.find(usual) && layers.find(other);
-    return layers.weight({isOlder ? other : usual,
-                          {width},
-                          /*transposed=*/false,
-                          {width}});
+    LayerBuilder::Parameter parameter{
+        isOlder ? other : usual, {width}, /*transposed=*/false, {width}};
+    return block.scale == 1 ? layers.weight(parameter)
+                            : layers.scaledWeight(parameter, block.scale);
   };
   Value gamma = vector(".weight", ".gamma"), beta;
   if (block.hasBias)

@@ -36,6 +36,8 @@ struct NormBlock {
   float epsilon;
   NormKind kind = NormKind::Layer;
   bool hasBias = true;
+  /// Multiplies what it returns, by its weights.
+  float scale = 1;
 };
 
 /// Tokens of which the rows of attention are computed by linears of their own:

@@ -41,6 +41,9 @@ struct ImportedModel {
   /// Sentences about what the folder asks for and does not get, and, for
   /// --explain, about what it says in vain.
   std::vector<std::string> warnings, remarks;
+  /// Patterns of weights that --dtype f16 leaves in f32: what they multiply may
+  /// be beyond the range of f16.
+  std::vector<std::string> keptInF16;
 };
 
 struct ImportOptions {

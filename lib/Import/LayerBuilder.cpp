@@ -248,15 +248,29 @@ Value LayerBuilder::read(const Parameter &parameter) {
       parameter.symbol);
 }
 
-Value LayerBuilder::relativeBuckets(const Parameter &table, int64_t buckets,
-                                    int64_t far) {
+Value LayerBuilder::scaledWeight(const Parameter &parameter, float factor) {
+  declare(parameter);
+  Parameter scaled;
+  scaled.name = parameter.name;
+  scaled.shape = parameter.shape;
+  scaled.symbol = parameter.symbol + ".scaled";
+  Value value = derive(scaled, Derivation::Columns, {}, parameter.symbol);
+  symbols.lookup<ParameterOp>(scaled.symbol)
+      .setFactorAttr(builder.getF32FloatAttr(factor));
+  return value;
+}
+
+Value LayerBuilder::relativeBuckets(const Parameter &table,
+                                    const Buckets &buckets) {
   declare(table);
   Parameter spread;
   spread.name = table.name;
-  spread.shape = {table.shape[1], 2 * far + 1};
+  spread.shape = {table.shape[1], 2 * buckets.far + 1};
   spread.symbol = table.symbol + ".distances";
-  return derive(spread, Derivation::RelativeBuckets,
-                {double(buckets), double(far)}, table.symbol);
+  SmallVector<double, 3> numbers = {double(buckets.count), double(buckets.far)};
+  if (buckets.isCausal)
+    numbers.push_back(1);
+  return derive(spread, Derivation::RelativeBuckets, numbers, table.symbol);
 }
 
 Value LayerBuilder::relativeVectors(const RelativeTable &table) {

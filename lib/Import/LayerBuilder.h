@@ -85,10 +85,17 @@ public:
     std::optional<int64_t> firstRow = std::nullopt;
   };
   mlir::Value weight(const Parameter &parameter);
-  /// The biases of distances that a table [buckets, heads] has as T5's buckets,
-  /// f32 [heads, 2 far + 1]: `relative_buckets` of ParameterOp.
-  mlir::Value relativeBuckets(const Parameter &table, int64_t buckets,
-                              int64_t far);
+  /// The same, each element multiplied by a factor.
+  mlir::Value scaledWeight(const Parameter &parameter, float factor);
+  /// T5's buckets of distances up to `far`: `relative_buckets` of ParameterOp,
+  /// of one direction under a causal mask.
+  struct Buckets {
+    int64_t count, far;
+    bool isCausal = false;
+  };
+  /// The biases of distances that a table [buckets, heads] has as buckets, f32
+  /// [heads, 2 far + 1].
+  mlir::Value relativeBuckets(const Parameter &table, const Buckets &buckets);
 
   /// What vectors of relative positions are made of: values are weights.
   struct RelativeTable {

@@ -102,28 +102,36 @@ static StoredTensor fakeQuantize(const StoredTensor &tensor, Axis axis) {
   return tensor.fakeQuantizedBy(scalesOf(tensor, axis), axis);
 }
 
-/// T5's bucket of a distance in one of two directions, see ParameterOp.
-static int64_t bucketOf(int64_t distance, int64_t buckets, int64_t far) {
-  int64_t side = buckets / 2, exact = side / 2;
-  int64_t first = distance > 0 ? side : 0, away = std::abs(distance);
+/// T5's bucket of a key that is `away` from its query, of so many in its
+/// direction, see ParameterOp.
+static int64_t bucketOf(int64_t away, int64_t buckets, int64_t far) {
+  int64_t exact = buckets / 2;
   if (away < exact)
-    return first + away;
+    return away;
   float ratio = std::log(float(away) / float(exact)) /
                 float(std::log(double(far) / double(exact)));
-  int64_t beyond = int64_t(ratio * float(side - exact));
-  return first + std::min(exact + beyond, side - 1);
+  int64_t beyond = int64_t(ratio * float(buckets - exact));
+  return std::min(exact + beyond, buckets - 1);
 }
 
 /// A row for each head: its bias at distances from -far to far.
-static StoredTensor spreadBuckets(const StoredTensor &table, int64_t buckets,
-                                  int64_t far) {
+static StoredTensor spreadBuckets(const StoredTensor &table,
+                                  ArrayRef<double> numbers) {
+  bool hasOneDirection = numbers.size() == 3;
+  auto buckets = int64_t(numbers[0]), far = int64_t(numbers[1]);
+  auto bucketAt = [&](int64_t distance) {
+    if (hasOneDirection)
+      return bucketOf(std::max(-distance, int64_t(0)), buckets, far);
+    int64_t side = buckets / 2;
+    return (distance > 0 ? side : 0) + bucketOf(std::abs(distance), side, far);
+  };
   int64_t heads = int64_t(table.getColumns());
   int64_t columns = 2 * far + 1;
   std::vector<float> biases = valuesOf(table), values(size_t(heads * columns));
   for (int64_t head = 0; head < heads; ++head)
     for (int64_t column = 0; column < columns; ++column)
       values[size_t(head * columns + column)] =
-          biases[size_t(bucketOf(column - far, buckets, far) * heads + head)];
+          biases[size_t(bucketAt(column - far) * heads + head)];
   return StoredTensor::fromValues(std::move(values), uint64_t(heads));
 }
 
@@ -270,8 +278,7 @@ StoredTensor deriveTensor(ParameterOp parameter,
   case Derivation::Rotated:
     return matrix.rotated();
   case Derivation::RelativeBuckets:
-    return spreadBuckets(matrix, int64_t((*parameter.getNumbers())[0]),
-                         int64_t((*parameter.getNumbers())[1]));
+    return spreadBuckets(matrix, *parameter.getNumbers());
   case Derivation::RotaryFrequencies:
     break; // Above: of no parts.
   case Derivation::RowNorms:

@@ -125,6 +125,24 @@ transformer.parameter @parameter_c5_buckets_far : tensor<2x17xf32> relative_buck
 // -----
 
 transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_odd : tensor<2x257xf32> relative_buckets(31, 128, 1) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x33xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_near : tensor<2x33xf32> relative_buckets(32, 16, 1) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<2x257xf32>' cannot be the relative_buckets of its parts}}
+transformer.parameter @parameter_c5_buckets_directions : tensor<2x257xf32> relative_buckets(32, 128, 2) of [@t]
+
+// -----
+
+transformer.parameter @t : tensor<32x2xf32>
 // expected-error @below {{'transformer.parameter' op of type 'tensor<2x2097155xf32>' cannot be the relative_buckets of its parts}}
 transformer.parameter @parameter_c5_buckets_farther : tensor<2x2097155xf32> relative_buckets(32, 1048577) of [@t]
 

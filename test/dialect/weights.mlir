@@ -34,6 +34,9 @@ transformer.parameter @spread : tensor<6x257xf32> relative_buckets(32, 128) of [
 // The table may have more buckets than are read.
 // CHECK: transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
 transformer.parameter @fewer : tensor<6x17xf32> relative_buckets(12, 8) of [@buckets] placed at 64
+// Of one direction.
+// CHECK: transformer.parameter @behind : tensor<6x17xf32> relative_buckets(6, 8, 1) of [@buckets]
+transformer.parameter @behind : tensor<6x17xf32> relative_buckets(6, 8, 1.0) of [@buckets]
 
 // CHECK: transformer.parameter @vectors : tensor<8x6xf32>
 transformer.parameter @vectors : tensor<8x6xf32>

@@ -371,11 +371,11 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   // What the library cannot do without.
   refuses("decoder_layers", "null", "1 to 256");
   refuses("max_position_embeddings", "null", "1 to 1048576");
-  refuses("model_type", R"("t5")",
+  refuses("model_type", R"("t4")",
           "albert, bart, bert, deberta-v2, distilbert, electra, gpt2, led, "
           "llama, longformer, mbart, "
           "mpnet, marian, modernbert, pegasus, roberta, xlm-roberta, "
-          "camembert");
+          "camembert, t5, mt5, umt5");
   EXPECT_EQ(saysOf(R"(, "activation_function": null)").substr(0, 56),
             "'c' has 'activation_function' with the value null (suppo");
   EXPECT_EQ(generationOf("", R"("eos_token_id": 3)"),

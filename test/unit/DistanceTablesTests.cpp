@@ -98,7 +98,8 @@ protected:
   /// What an artifact holds as the table of distances up to `far` that is made
   /// of `rows` buckets, of which `buckets` are read: [kHeads, 2 far + 1]. The
   /// bias of bucket k and head h is k + 100 h.
-  std::vector<float> spread(int64_t rows, int64_t buckets, int64_t far) {
+  std::vector<float> spread(int64_t rows, int64_t buckets, int64_t far,
+                            bool isCausal) {
     std::vector<float> stored;
     for (int64_t bucket = 0; bucket < rows; ++bucket)
       for (int64_t head = 0; head < kHeads; ++head)
@@ -108,20 +109,22 @@ protected:
         "transformer.parameter @s : tensor<" + std::to_string(kHeads) + "x" +
             std::to_string(2 * far + 1) + "xf32> relative_buckets(" +
             std::to_string(buckets) + ", " + std::to_string(far) +
-            ") of [@t] placed at 0");
+            (isCausal ? ", 1" : "") + ") of [@t] placed at 0");
   }
 
   /// Expects the table of distances in which the buckets of one direction begin
-  /// at `edges`.
+  /// at `edges`. If there is no other, keys to the right have the first of
+  /// them.
   void expectEdges(int64_t rows, int64_t buckets, int64_t far,
-                   const std::vector<int64_t> &edges) {
-    std::vector<float> found = spread(rows, buckets, far), expected;
+                   const std::vector<int64_t> &edges, bool isCausal = false) {
+    std::vector<float> found = spread(rows, buckets, far, isCausal), expected;
     for (int64_t head = 0; head < kHeads; ++head)
       for (int64_t distance = -far; distance <= far; ++distance) {
-        int64_t bucket =
-            std::upper_bound(edges.begin(), edges.end(), std::abs(distance)) -
-            edges.begin() - 1;
-        if (distance > 0)
+        int64_t away =
+            isCausal ? std::max(-distance, int64_t(0)) : std::abs(distance);
+        int64_t bucket = std::upper_bound(edges.begin(), edges.end(), away) -
+                         edges.begin() - 1;
+        if (distance > 0 && !isCausal)
           bucket += buckets / 2;
         expected.push_back(float(bucket + 100 * head));
       }
@@ -142,6 +145,17 @@ TEST_F(RelativeBuckets, MayBeFew) {
   expectEdges(12, 12, 8, {0, 1, 2, 3, 5, 6});
   expectEdges(4, 4, 2, {0, 1});
   expectEdges(8, 8, 3, {0, 1, 2, 3});
+}
+
+// Those of T5's decoders.
+TEST_F(RelativeBuckets, MayHaveOneDirection) {
+  const std::vector<int64_t> edges = {
+      0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+      16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+  expectEdges(32, 32, 128, edges, /*isCausal=*/true);
+  expectEdges(40, 32, 128, edges, /*isCausal=*/true);
+  expectEdges(6, 6, 12, {0, 1, 2, 3, 5, 8}, /*isCausal=*/true);
+  expectEdges(2, 2, 3, {0, 1}, /*isCausal=*/true);
 }
 
 } // namespace

@@ -110,7 +110,7 @@ startCalibration(const CompileOptions &options, const ImportedModel &model) {
   return calibration;
 }
 
-static llvm::Error compile(const CompileOptions &options) {
+static llvm::Error compile(CompileOptions options) {
   if (llvm::Error error = checkOutput(options))
     return error;
   DialectRegistry registry;
@@ -133,6 +133,10 @@ static llvm::Error compile(const CompileOptions &options) {
       importModel(options.model, context, importOptions);
   if (!model)
     return model.takeError();
+  // Behind the rules that were given: the first that matches counts.
+  if (options.dtype == "f16")
+    for (const std::string &names : model->keptInF16)
+      options.keep.push_back("f32:" + names);
   warnOfUnread(options.model, model->unreadTensors);
   warnOfTokenizer(options.model, model->tokenizerProblem);
   for (const std::string &sentence : model->warnings)

@@ -14,8 +14,13 @@ namespace heddle {
 std::optional<ActivationKind>
 readActivation(ConfigReader &config, StringRef field, StringRef byDefault) {
   const json::Value *value = config.read(field);
-  std::string name =
-      value && value->getAsNull() ? "" : config.text(field, byDefault);
+  return findActivation(
+      config, field,
+      value && value->getAsNull() ? "" : config.text(field, byDefault));
+}
+
+std::optional<ActivationKind> findActivation(ConfigReader &config,
+                                             StringRef field, StringRef name) {
   if (name == "linear")
     return std::nullopt;
   auto kind = StringSwitch<std::optional<ActivationKind>>(name)

@@ -14,6 +14,11 @@ std::optional<ActivationKind> readActivation(ConfigReader &config,
                                              llvm::StringRef field,
                                              llvm::StringRef byDefault);
 
+/// The same of a name that the field has in a form of its own.
+std::optional<ActivationKind> findActivation(ConfigReader &config,
+                                             llvm::StringRef field,
+                                             llvm::StringRef name);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_IMPORT_HUGGINGFACE_ACTIVATIONS_H

@@ -46,6 +46,11 @@ void ConfigReader::fail(StringRef field, const Twine &supported) {
                 .str();
 }
 
+void ConfigReader::refuse(StringRef field, const Twine &why) {
+  if (failure.empty())
+    failure = (describe(field) + ", " + why).str();
+}
+
 void ConfigReader::warn(StringRef field, const Twine &why) {
   warnings.push_back((describe(field) + ", " + why).str());
 }

@@ -78,6 +78,9 @@ public:
   /// Keeps the first failure: the field, its value or that it has none, and
   /// what is supported.
   void fail(llvm::StringRef field, const llvm::Twine &supported);
+  /// Keeps the first failure, of a value that nothing stands for: `why` follows
+  /// the field and its value.
+  void refuse(llvm::StringRef field, const llvm::Twine &why);
   llvm::Error takeError() const;
   /// Warns that the field's value has no effect, or another than meant: `why`
   /// continues "'FILE' has 'FIELD' with the value VALUE, " or "'FILE' has no

@@ -46,7 +46,7 @@ void EncoderImport::readSizes() {
   config.width = size(fields.width, kMaxWidth);
   config.depth = size(fields.depth, kMaxDepth) * family.layersPerStep;
   config.heads = size(fields.heads, kMaxWidth);
-  if (config.width % config.heads != 0)
+  if (fields.headsDivideWidth && config.width % config.heads != 0)
     reader.fail(fields.heads.name, "divisors of " + fields.width.name + " = " +
                                        Twine(config.width));
   config.ffnWidth = size(fields.ffnWidth, kMaxWidth);
@@ -54,8 +54,10 @@ void EncoderImport::readSizes() {
       fields.tableWidth ? size(*fields.tableWidth, kMaxWidth) : config.width;
   int64_t unusable = family.pad ? *family.pad + 1 : 0;
   config.positionRows =
-      reader.size(fields.positions.name, fields.positions.byDefault,
-                  unusable + 1, kMaxWidth);
+      fields.positions.name.empty()
+          ? kMaxWidth
+          : reader.size(fields.positions.name, fields.positions.byDefault,
+                        unusable + 1, kMaxWidth);
   config.positions = config.positionRows - unusable;
   config.types =
       family.types ? reader.size("type_vocab_size", *family.types, 1, kMaxWidth)
@@ -66,8 +68,9 @@ Error EncoderImport::readConfig() {
   ConfigReader &reader = folder.config;
   const EncoderFields &fields = family.fields;
   readSizes();
-  config.activation =
-      readActivation(reader, fields.activation, fields.usualActivation);
+  if (!fields.activation.empty())
+    config.activation =
+        readActivation(reader, fields.activation, fields.usualActivation);
   config.epsilon =
       float(fields.epsilon.empty()
                 ? fields.usualEpsilon
@@ -234,6 +237,9 @@ static bool isUsuallyUnread(StringRef tensor) {
                                      "value_global.",
                                      "vocab_",
                                      "generator_lm_head.",
+                                     "decoder.block.",
+                                     "decoder.final_layer_norm.",
+                                     "embed_tokens.",
                                      "embeddings.position_embeddings",
                                      "embeddings.position_ids"};
   return any_of(heads, [&](StringRef head) { return tensor.contains(head); });

@@ -49,9 +49,13 @@ struct EncoderFields {
   SizeField width = {"hidden_size", 768}, depth = {"num_hidden_layers", 12},
             heads = {"num_attention_heads", 12},
             ffnWidth = {"intermediate_size", 3072},
-            positions = {"max_position_embeddings", 512};
+            /// Without a name for a family that has positions without end.
+      positions = {"max_position_embeddings", 512};
   /// Of a family whose tables may be narrower than the model.
   std::optional<SizeField> tableWidth = {};
+  /// Whether the heads of attention share the width among them.
+  bool headsDivideWidth = true;
+  /// Empty for a family that reads its activation itself.
   llvm::StringRef activation = "hidden_act", usualActivation = "gelu";
   /// Empty for a family whose epsilon is always the usual one.
   llvm::StringRef epsilon = "layer_norm_eps";

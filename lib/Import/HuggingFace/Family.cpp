@@ -30,6 +30,25 @@ static StringRef stemOf(StringRef className) {
   return className;
 }
 
+namespace {
+/// A family that is like one of those that are read, but computes what Heddle
+/// lacks.
+struct RefusedFamily {
+  StringLiteral modelType, stem, reason;
+};
+} // namespace
+
+static constexpr RefusedFamily kRefusedFamilies[] = {
+    {"longt5", "LongT5",
+     "attends to blocks of neighbours and to means of blocks"},
+    {"mvp", "Mvp", "has trained prompts in front of keys and values"},
+    {"pegasus_x", "PegasusX",
+     "attends in blocks that layers shift, and to global tokens of its own"},
+    {"prophetnet", "ProphetNet",
+     "predicts several tokens at once by streams of attention"},
+    {"xlm-prophetnet", "XLMProphetNet",
+     "predicts several tokens at once by streams of attention"}};
+
 const Family &chooseFamily(ConfigReader &config) {
   ArrayRef<Family> all = getFamilies();
   std::string type = config.text("model_type", "");
@@ -50,6 +69,16 @@ const Family &chooseFamily(ConfigReader &config) {
   });
   if (found == known.end()) {
     bool isNamed = type.empty();
+    const auto *refused = find_if(kRefusedFamilies, [&](const auto &each) {
+      return isNamed ? name && name->starts_with(each.stem)
+                     : type == each.modelType;
+    });
+    if (refused != std::end(kRefusedFamilies)) {
+      config.refuse(isNamed ? "architectures" : "model_type",
+                    "but Heddle does not read " + refused->stem + ", which " +
+                        refused->reason);
+      return all.front();
+    }
     auto nameOf = [&](const auto &each) {
       return (isNamed ? each.first.className : each.first.modelType).str();
     };

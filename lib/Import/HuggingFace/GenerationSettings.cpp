@@ -102,12 +102,14 @@ static void readLengths(ConfigReader &config, const GeneratingNetwork &network,
   LongestSequence longest = readMaxLength(config);
   std::optional<int64_t> most = longest.generated;
   // transformers' tables of positions end there, also those of formulas.
-  settings.set(setting::maxTarget.key,
-               builder.getI32IntegerAttr(network.positions));
+  if (network.positions)
+    settings.set(setting::maxTarget.key,
+                 builder.getI32IntegerAttr(*network.positions));
   // The last token takes no position.
   if (longest.whole && !network.continuesTexts)
     most = *longest.whole - 1;
-  else if (longest.whole && *longest.whole <= network.positions)
+  else if (longest.whole &&
+           (!network.positions || *longest.whole <= *network.positions))
     settings.set(setting::maxWhole.key,
                  builder.getI32IntegerAttr(*longest.whole));
   if (!most)

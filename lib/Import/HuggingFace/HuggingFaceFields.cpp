@@ -20,16 +20,10 @@ namespace heddle {
 /// Dropout and layer drop are of training; the deviation is that of weights
 /// that a file lacks.
 static constexpr StringLiteral kTraining[] = {
-    "activation_dropout",
-    "attention_dropout",
-    "attention_probs_dropout_prob",
-    "classifier_dropout",
-    "decoder_layerdrop",
-    "dropout",
-    "encoder_layerdrop",
-    "gradient_checkpointing",
-    "hidden_dropout_prob",
-    "init_std",
+    "activation_dropout",  "attention_dropout", "attention_probs_dropout_prob",
+    "classifier_dropout",  "decoder_layerdrop", "dropout",
+    "dropout_rate",        "encoder_layerdrop", "gradient_checkpointing",
+    "hidden_dropout_prob", "init_std",          "initializer_factor",
     "initializer_range",
 };
 

@@ -33,9 +33,9 @@ struct GeneratingNetwork {
   /// See HuggingFaceArchitecture.
   bool readsForceBos = false;
   /// How many ids the source and the target have.
-  int64_t sourceVocabulary, vocabulary;
-  /// The positions of the decoder.
-  int64_t positions;
+  int64_t sourceVocabulary = 0, vocabulary = 0;
+  /// The positions of the decoder; none if they have no end.
+  std::optional<int64_t> positions;
   /// Whether a text is the beginning of its target, so that `max_length` counts
   /// it and nothing stands in front of it.
   bool continuesTexts = false;

@@ -45,7 +45,7 @@ static llvm::Expected<ImportedModel> importMPNet(HuggingFaceFolder &folder) {
       {rows, config.heads},
       /*transposed=*/false,
       {rows, config.heads}};
-  Value biases = import.getLayers().relativeBuckets(table, kBuckets, kFar);
+  Value biases = import.getLayers().relativeBuckets(table, {kBuckets, kFar});
   auto addBiases = [&](AttentionBlock &block, int64_t) {
     block.biases = biases;
   };

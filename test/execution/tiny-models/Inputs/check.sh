@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Compiles a model of test/goldens and compares what it computes with what
 # transformers computed in float64: the encoder's output, teacher-forced logits
-# in the full form, step by step and as a prefill, then greedy output; with the
-# kernels of an ISA level, fused and unfused, and beside those of the lowest level
-# with the reference lowering.
+# in the full form, step by step and as a prefill, then greedy output, and four
+# beams if the golden has them; with the kernels of an ISA level, fused and
+# unfused, and beside those of the lowest level with the reference lowering.
 #
 # usage: check.sh GOLDEN TEMPORARY [LEVEL]
 
@@ -67,6 +67,10 @@ check() {
       "${global[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
   done
+  if [ -e "$golden/beams.jsonl" ]; then
+    /usr/bin/python3 -B "$(dirname "$0")/check_beams.py" "$golden" "$artifact" \
+      "${limit[@]}"
+  fi
   # The first half as a prefix, which a prefill takes: steps go on as they did. The
   # last token may be that of the length limit, which a prefix moves.
   awk '{ NF = int(NF / 2) } 1' "$golden/greedy.ids" >"$temporary/prefixes"
