@@ -24,14 +24,20 @@ from make_embed_goldens import (
     make,
     write_json,
     write_model,
+    write_modules,
     write_words,
 )
+from make_t5_goldens import GATED, MT5, T5, draw, shape, write_tokenizer
+from safetensors.torch import save_file
 from tokenizers import processors
 from transformers import (
+    AutoConfig,
     AutoModel,
     AutoModelForSequenceClassification,
     AutoTokenizer,
     BertTokenizerFast,
+    MT5EncoderModel,
+    T5EncoderModel,
 )
 from transformers.utils import logging
 
@@ -348,6 +354,68 @@ def make_longformer_labels(folder):
 LAYERS = (0, 1, -2, -1)
 
 
+def write_t5(folder, model, config, seed, **more):
+    """An encoder alone, with MORE tensors, and a tokenizer of T5's class."""
+    folder.mkdir()
+    config = config | {"architectures": [model.__name__], "vocab_size": 60}
+    write_json(folder / "config.json", config | {"is_encoder_decoder": False})
+    rng = np.random.Generator(np.random.PCG64(seed))
+    encoder = model(AutoConfig.from_pretrained(folder))
+    state = {
+        name: torch.from_numpy(draw(name, tuple(tensor.shape), rng, config)).float()
+        for name, tensor in sorted(encoder.named_parameters())
+    }
+    save_file(state | more, folder / "model.safetensors", {"format": "pt"})
+    write_tokenizer(folder)
+
+
+# The longest one has a distance in each bucket.
+T5_TEXTS = [
+    "the cat sat on a mat",
+    "a",
+    "",
+    "<2pt> zebras, <extra_id_1> and a dog",
+    "the dog sat on it, and ran " * 12,
+]
+
+
+def make_t5(folder):
+    """As T5EncoderModel saves it."""
+    write_t5(folder, T5EncoderModel, T5 | shape(24, 8, 4, 44, (2, 1), 60), seed=51)
+    return T5_TEXTS
+
+
+def make_mt5(folder):
+    """What the class has by default, a gate among it."""
+    write_t5(folder, MT5EncoderModel, MT5 | shape(16, 8, 2, 28, (2, 2), 60), seed=52)
+    return T5_TEXTS
+
+
+def make_sentence_t5(folder):
+    """As sentence-t5 and gtr: a Dense without a bias; tensors of a decoder that the
+    library does not look at; the modules cut texts."""
+    config = T5 | GATED | shape(20, 8, 3, 36, (2, 2), 60)
+    more = {"decoder.final_layer_norm.weight": torch.ones(20)}
+    write_t5(folder, T5EncoderModel, config, seed=53, **more)
+    write_json(
+        folder / "sentence_bert_config.json",
+        {"max_seq_length": 40, "do_lower_case": False},
+    )
+    write_modules(folder, ["Pooling", "Dense", "Normalize"])
+    pooling = {"word_embedding_dimension": 20, "pooling_mode_mean_tokens": True}
+    write_json(folder / "1_Pooling/config.json", pooling)
+    identity = "torch.nn.modules.linear.Identity"
+    dense = {"in_features": 20, "out_features": 12, "bias": False}
+    write_json(
+        folder / "2_Dense/config.json", dense | {"activation_function": identity}
+    )
+    rng = torch.Generator().manual_seed(54)
+    weight = torch.randn(12, 20, generator=rng)
+    path = folder / "2_Dense/model.safetensors"
+    save_file({"linear.weight": weight}, path, {"format": "pt"})
+    return T5_TEXTS
+
+
 LAYERED = (
     make_roberta,
     make_distilbert,
@@ -355,12 +423,14 @@ LAYERED = (
     make_modernbert,
     make_deberta,
     make_longformer,
+    make_t5,
 )
 
 
 def write_layers(folder, texts):
     """Means of the hidden states of some layers, in float64."""
-    model = AutoModel.from_pretrained(folder).double().eval()
+    auto = T5EncoderModel if folder.name == "t5" else AutoModel
+    model = auto.from_pretrained(folder).double().eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
     means = {layer: [] for layer in LAYERS}
     for text in texts:
@@ -398,6 +468,9 @@ def main():
         make_deberta_keys,
         make_longformer,
         make_longformer_labels,
+        make_t5,
+        make_mt5,
+        make_sentence_t5,
     ):
         folder = root / write.__name__.removeprefix("make_").replace("_", "-")
         texts = write(folder)
