@@ -54,12 +54,25 @@ size_t TextTemplate::specialCount(bool isPair) const {
       [](const format::TemplateItem &item) { return item.id >= 0; });
 }
 
+bool TextTemplate::isThere(const format::TemplateItem *item, bool isPair,
+                           const std::vector<Piece> &first,
+                           const std::vector<Piece> *second) const {
+  if (!(flags & format::kAddsTokensOnce) || item == begin(isPair) ||
+      item[-1].id >= 0)
+    return false;
+  const std::vector<Piece> *text =
+      item[-1].id == format::kSecondText ? second : &first;
+  return text && !text->empty() && text->back().id == item->id;
+}
+
 TextEncoding TextTemplate::build(const std::vector<Piece> &first,
                                  const std::vector<Piece> *second) const {
   TextEncoding encoding;
   for (auto *item = begin(second); item != end(second); ++item) {
     auto type = int32_t(item->type);
     bool isSecond = item->id == format::kSecondText;
+    if (isThere(item, second, first, second))
+      continue;
     if (item->id >= 0)
       encoding.add(item->id, type);
     else if (const std::vector<Piece> *text = isSecond ? second : &first)
@@ -76,6 +89,8 @@ TextTemplate::buildIds(const std::vector<Piece> &text,
   ids.reserve(text.size() + singleCount);
   for (auto *item = begin(false); item != end(false); ++item) {
     bool isLanguage = language && item - items == this->language;
+    if (isThere(item, /*isPair=*/false, text, /*second=*/nullptr))
+      continue;
     if (item->id >= 0)
       ids.push_back(isLanguage ? *language : item->id);
     else if (item->id == format::kFirstText)

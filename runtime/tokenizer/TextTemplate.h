@@ -65,6 +65,11 @@ private:
   const format::TemplateItem *begin(bool isPair) const {
     return items + (isPair ? singleCount : 0);
   }
+  /// Whether a token stands behind a text that ends in it, and is no second
+  /// one.
+  bool isThere(const format::TemplateItem *item, bool isPair,
+               const std::vector<Piece> &first,
+               const std::vector<Piece> *second) const;
   const format::TemplateItem *end(bool isPair) const {
     return items + singleCount + (isPair ? pairCount : 0);
   }

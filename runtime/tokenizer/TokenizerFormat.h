@@ -428,8 +428,9 @@ inline constexpr uint32_t kReplaceText = 1, kSpellBytes = 2, kFuseAll = 3,
                           kReplacePattern = 7, kDropRepeats = 8, kDropEmpty = 9,
                           kRepairEach = 10, kStripEach = 11;
 
-/// Joins the bytes of texts and repairs them. No table.
-inline constexpr uint32_t kJoinBytes = 67;
+/// Joins the bytes of texts and repairs them, or leaves out what is not
+/// well-formed UTF-8. No table.
+inline constexpr uint32_t kJoinBytes = 67, kJoinWholeBytes = 69;
 
 /// Joins words with spaces. WordJoinHeader, then what marks pieces that go on
 /// with a word, nothing if none does.
@@ -460,8 +461,9 @@ static_assert(sizeof(TemplateHeader) == 16);
 /// for; but for a lone space, which a stage may have added, at the start of a
 /// text. Texts of pieces are their names, in which all white space counts and
 /// the character that names the byte of a space; not bytes, of which spaces do.
+/// A token behind a text is left out if the text ends in it.
 inline constexpr uint32_t kTrimsRanges = 1, kSparesFirstSpace = 2,
-                          kTrimsNames = 4;
+                          kTrimsNames = 4, kAddsTokensOnce = 8;
 struct TemplateItem {
   /// A token, or one of the texts below.
   int32_t id;

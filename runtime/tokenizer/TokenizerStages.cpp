@@ -52,6 +52,7 @@ static constexpr Maker<stages::MadeJoiner> kJoinerMakers[] = {
     {format::kJoinSentencePieces, stages::makeJoinSentencePieces},
     {format::kJoinSteps, stages::makeJoinSteps},
     {format::kJoinBytes, stages::makeJoinBytes},
+    {format::kJoinWholeBytes, stages::makeJoinWholeBytes},
     {format::kJoinWords, stages::makeJoinWords}};
 
 template <typename Made, size_t Count>
@@ -160,7 +161,8 @@ Status StageListReader::add(const format::Stage &stage,
     return addNumbers(stage.uses, table);
   if (const auto *maker = find(kJoinerMakers, stage.kind)) {
     stages::MadeJoiner made = maker->make(table);
-    into.names->areBytes = stage.kind == format::kJoinBytes;
+    into.names->areBytes = stage.kind == format::kJoinBytes ||
+                           stage.kind == format::kJoinWholeBytes;
     if (made.ok())
       into.joiner = std::move(*made);
     return made.ok() ? Status::success() : made.status();

@@ -52,7 +52,9 @@ bool heddle::isUtf8(std::string_view text) {
   return true;
 }
 
-std::string heddle::repairUtf8(std::string_view text) {
+/// The text with another one in place of what is not well-formed.
+static std::string replaceDamage(std::string_view text,
+                                 std::string_view other) {
   std::string repaired;
   repaired.reserve(text.size());
   std::string_view rest = text;
@@ -61,11 +63,19 @@ std::string heddle::repairUtf8(std::string_view text) {
     size_t begin = text.size() - rest.size();
     if (isWhole(takeCodePoint(rest)))
       continue;
-    repaired.append(text, done, begin - done).append(kReplacement);
+    repaired.append(text, done, begin - done).append(other);
     done = text.size() - rest.size();
   }
   repaired.append(text, done, std::string_view::npos);
   return repaired;
+}
+
+std::string heddle::repairUtf8(std::string_view text) {
+  return replaceDamage(text, kReplacement);
+}
+
+std::string heddle::dropDamage(std::string_view text) {
+  return replaceDamage(text, "");
 }
 
 void heddle::appendUtf8(char32_t point, std::string &text) {

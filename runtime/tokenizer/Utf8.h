@@ -32,6 +32,8 @@ void appendUtf8(char32_t point, std::string &text);
 bool isUtf8(std::string_view text);
 /// The text with U+FFFD in place of what is not well-formed.
 std::string repairUtf8(std::string_view text);
+/// The text without what is not well-formed.
+std::string dropDamage(std::string_view text);
 
 } // namespace heddle
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/Classes/ByteLevelTokenizer.h"
+#include "lib/Import/Tokenizers/Classes/ByteTokenizer.h"
 #include "lib/Import/Tokenizers/Classes/LanguageModelTokenizers.h"
 #include "lib/Import/Tokenizers/Classes/NllbTokenizer.h"
 #include "lib/Import/Tokenizers/Classes/OffsetTokenizers.h"
@@ -59,6 +60,7 @@ static constexpr TokenizerClass kClasses[] = {
     {"BlenderbotSmallTokenizer", readWholeClass, kWholeFile},
     {"BlenderbotTokenizer", readBlenderbotTokenizer, kPairFiles},
     {"BloomTokenizer", readWholeClass, kWholeFile},
+    {"ByT5Tokenizer", readByT5Tokenizer, "no file"},
     {"CLIPTokenizer", readClipTokenizer, kPairFiles},
     {"CamembertTokenizer", readSentencePieceClass, kFairseqFiles},
     {"CodeGenTokenizer", readCodeGenTokenizer, kPairFiles},

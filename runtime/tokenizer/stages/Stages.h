@@ -64,6 +64,7 @@ MadeModel makeNumberPieces(std::string_view table, DoubleArray vocabulary,
 MadeJoiner makeJoinSentencePieces(std::string_view table);
 MadeJoiner makeJoinSteps(std::string_view table);
 MadeJoiner makeJoinBytes(std::string_view table);
+MadeJoiner makeJoinWholeBytes(std::string_view table);
 MadeJoiner makeJoinWords(std::string_view table);
 
 } // namespace heddle::stages
