@@ -385,7 +385,8 @@ ParseResult heddle::parseDerivation(OpAsmParser &parser,
     names.push_back(FlatSymbolRefAttr::get(name));
     return success();
   };
-  bool isOfNone = derivation.getValue() == Derivation::RotaryFrequencies;
+  bool isOfNone = derivation.getValue() == Derivation::RotaryFrequencies ||
+                  derivation.getValue() == Derivation::Sinusoids;
   if (!isOfNone && (parser.parseKeyword("of") ||
                     parser.parseCommaSeparatedList(
                         OpAsmParser::Delimiter::Square, parseName)))

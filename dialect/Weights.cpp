@@ -36,7 +36,8 @@ static bool takesNumbers(Derivation derivation) {
          derivation == Derivation::RelativeBuckets ||
          derivation == Derivation::RotaryFrequencies ||
          derivation == Derivation::RowNorms ||
-         derivation == Derivation::LogBuckets;
+         derivation == Derivation::LogBuckets ||
+         derivation == Derivation::Sinusoids;
 }
 
 LogicalResult ParameterOp::verify() {
@@ -187,6 +188,21 @@ static LogicalResult verifyFrequencies(ParameterOp op, RankedTensorType type,
 
 static constexpr double kFarthest = 1 << 20;
 
+/// A table of f32, of no parts and of the row that is zero.
+static LogicalResult verifySinusoids(ParameterOp op, RankedTensorType type,
+                                     size_t parts) {
+  std::optional<ArrayRef<double>> numbers = op.getNumbers();
+  if (parts == 0 && type.getRank() == 2 && type.getElementType().isF32() &&
+      type.getDimSize(1) % 2 == 0 && type.getDimSize(1) >= 4 && numbers &&
+      numbers->size() == 1 &&
+      isWhole(numbers->front(), 0, double(type.getDimSize(0) - 1)))
+    return success();
+  return op.emitOpError("of type ")
+         << type
+         << " cannot be sinusoids: they are a table of f32 of an even width of "
+            "at least 4 and have the number of the row that is zero";
+}
+
 /// Numbers of `relative_buckets` that a table of so many rows has.
 static bool areBuckets(ArrayRef<double> numbers, int64_t rows) {
   bool hasDirection = numbers.size() == 3 && numbers[2] == 1;
@@ -282,6 +298,7 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::Columns:
   case Derivation::WithScales:
   case Derivation::RotaryFrequencies:
+  case Derivation::Sinusoids:
   case Derivation::RowNorms:
   case Derivation::Product:
     return nullptr;
@@ -354,6 +371,8 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return verifyColumns(*this, type, parts);
   if (derivation == Derivation::RotaryFrequencies)
     return verifyFrequencies(*this, type, parts.size());
+  if (derivation == Derivation::Sinusoids)
+    return verifySinusoids(*this, type, parts.size());
   int64_t length = type.getRank() == 1 ? type.getDimSize(0) : 0;
   ArrayRef<double> numbers = getNumbers().value_or(ArrayRef<double>());
   if (type == derivedType(derivation, parts, length, numbers))

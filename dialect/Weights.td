@@ -62,7 +62,8 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"BlockIntegers", 23, "block_integers">,
     I32EnumAttrCase<"BlockScales", 24, "block_scales">,
     I32EnumAttrCase<"AsBlockI8", 25, "as_block_i8">,
-    I32EnumAttrCase<"WithScales", 26, "with_scales">
+    I32EnumAttrCase<"WithScales", 26, "with_scales">,
+    I32EnumAttrCase<"Sinusoids", 27, "sinusoids">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -107,6 +108,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `rotary_frequencies(base)` | f32 [n] | 1 / base^(k / n), for `positions.rotary` |
     | `rotary_frequencies(base, factor)` | f32 [n] | the same divided by factor |
     | `rotary_frequencies(base, factor, low, high, length)` | f32 [n] | the same divided by part |
+    | `sinusoids(pad)` | f32 [n, d] | sines and cosines of positions, row pad zero |
     | `row_norms(eps) of [x, gamma, beta]` | f32, as x | the layer norm of each row |
     | `product of [x, w, b]` | f32 [rows of x, columns of w] | x w + b |
     | `log_buckets(n, most, far) of [t]` | f32 [d, 2 far + 1] | t[clip(bucket(c - far) + s, 0, 2 s - 1), k] at [k, c], t [2 s, d] |
@@ -143,6 +145,13 @@ def ParameterOp : Transformer_Op<"parameter",
         f / factor                                                           t < low
         (1 - s) f / factor + s f, s = (t - low) / (high - low)               else
 
+    Sinusoids are a table that M2M100 computes and does not store, with angles in f32:
+    row p is sin(p f[k]) at k and cos(p f[k]) at k + d / 2, with
+
+        f[k] = exp(-(ln(10000) / (d / 2 - 1)) k)
+
+    where f and the angle are rounded to f32; row pad is zero.
+
     `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
     columns, filled up with zeros, and a panel has its columns side by side for
@@ -169,8 +178,9 @@ def ParameterOp : Transformer_Op<"parameter",
       turns have one width, a multiple of n. Other
       derivations have the parts, types and numbers of the table. n is a multiple
       of 4 and far > n / 4; of one direction n is even and far > n / 2. A base is
-      finite and above 1. eps is finite and at least 0. Of `log_buckets` n is 0, or
-      at least 2 and most > n / 2 + 1.
+      finite and above 1. eps is finite and at least 0. A pad is a row of sinusoids, and
+      their d is even and at least 4. Of `log_buckets` n is 0, or at least 2 and
+      most > n / 2 + 1.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth. Integers `with_scales` are packed.

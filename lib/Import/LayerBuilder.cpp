@@ -319,6 +319,13 @@ Value LayerBuilder::rotaryFrequencies(const Rotary &rotary) {
   return derive(frequencies, Derivation::RotaryFrequencies, numbers, {});
 }
 
+Value LayerBuilder::sinusoidTable(int64_t rows, int64_t width, int64_t pad) {
+  Parameter table;
+  table.name = table.symbol = "sinusoids";
+  table.shape = {rows, width};
+  return derive(table, Derivation::Sinusoids, double(pad), {});
+}
+
 Value LayerBuilder::embedding(Value ids, Value table, float scale) {
   return EmbeddingOp::create(builder, table.getLoc(), ids, table,
                              /*destination=*/Value(),

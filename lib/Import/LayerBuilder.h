@@ -122,6 +122,10 @@ public:
   /// Frequencies of rotary positions, f32 [count].
   mlir::Value rotaryFrequencies(const Rotary &rotary);
 
+  /// A table of positions that a model computes, f32 [rows, width]: `sinusoids`
+  /// of ParameterOp.
+  mlir::Value sinusoidTable(int64_t rows, int64_t width, int64_t pad);
+
   /// Layers; the ops' descriptions in the dialect have the formulas and shapes.
   mlir::Value embedding(mlir::Value ids, mlir::Value table, float scale = 1);
   mlir::Value sinusoidalPositions(mlir::Value input, int64_t timescales);

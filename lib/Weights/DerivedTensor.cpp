@@ -232,12 +232,33 @@ static StoredTensor makeRotaryFrequencies(int64_t count,
   return StoredTensor::fromValues(std::move(values));
 }
 
+/// A row for each position, see ParameterOp.
+static StoredTensor makeSinusoids(int64_t rows, int64_t width, int64_t pad) {
+  int64_t half = width / 2;
+  double step = -std::log(10000.0) / double(half - 1);
+  std::vector<float> values(size_t(rows * width));
+  for (int64_t k = 0; k < half; ++k) {
+    auto frequency = float(std::exp(double(float(step) * float(k))));
+    for (int64_t row = 0; row < rows; ++row) {
+      if (row == pad)
+        continue;
+      float angle = float(row) * frequency;
+      values[size_t(row * width + k)] = float(std::sin(double(angle)));
+      values[size_t(row * width + half + k)] = float(std::cos(double(angle)));
+    }
+  }
+  return StoredTensor::fromValues(std::move(values), uint64_t(rows));
+}
+
 StoredTensor deriveTensor(ParameterOp parameter,
                           std::vector<StoredTensor> parts) {
   mlir::RankedTensorType type = parameter.getTensorType();
   if (parameter.getDerivation() == Derivation::RotaryFrequencies)
     return makeRotaryFrequencies(type.getNumElements(),
                                  *parameter.getNumbers());
+  if (parameter.getDerivation() == Derivation::Sinusoids)
+    return makeSinusoids(type.getDimSize(0), type.getDimSize(1),
+                         int64_t(parameter.getNumbers()->front()));
   SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
   const StoredTensor &matrix = parts.back();
   switch (*parameter.getDerivation()) {
@@ -280,6 +301,7 @@ StoredTensor deriveTensor(ParameterOp parameter,
   case Derivation::RelativeBuckets:
     return spreadBuckets(matrix, *parameter.getNumbers());
   case Derivation::RotaryFrequencies:
+  case Derivation::Sinusoids:
     break; // Above: of no parts.
   case Derivation::RowNorms:
     return normalizeRows(parts, parameter.getNumbers()->front());

@@ -172,6 +172,21 @@ transformer.parameter @parameter_c5_buckets_whole : tensor<2x257xf32> relative_b
 
 // -----
 
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x6xf32>' cannot be sinusoids: they are a table of f32 of an even width of at least 4 and have the number of the row that is zero}}
+transformer.parameter @parameter_c5_sinusoids_pad : tensor<4x6xf32> sinusoids(4)
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x2xf32>' cannot be sinusoids}}
+transformer.parameter @parameter_c5_sinusoids_width : tensor<4x2xf32> sinusoids(1)
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x6xf32>' cannot be sinusoids}}
+transformer.parameter @parameter_c5_sinusoids_without : tensor<4x6xf32> sinusoids
+
+// -----
+
 // expected-error @below {{'transformer.parameter' op of type 'tensor<4xf32>' cannot be rotary frequencies: they are a vector of f32 and have a base above 1 and, if they are scaled, a factor above 0 or a factor, low < high above 0 and a length}}
 transformer.parameter @parameter_c5_frequencies_base : tensor<4xf32> rotary_frequencies(1)
 

@@ -61,6 +61,9 @@ transformer.parameter @by_parts : tensor<32xf32> rotary_frequencies(500000, 8, 1
 // CHECK: transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.500000e+00) placed at 64
 transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.5) placed at 64
 
+// CHECK: transformer.parameter @sines : tensor<19x8xf32> sinusoids(1)
+transformer.parameter @sines : tensor<19x8xf32> sinusoids(1)
+
 // CHECK-LABEL: @weights
 func.func @weights() {
   // CHECK: transformer.weight @bound : tensor<8xf32>
