@@ -83,9 +83,9 @@ typedef struct heddle_request {
   /* A text, and what its translation or continuation begins with; or a pair of
      texts. */
   const heddle_input *input;
-  /* Of the search, of texts, vectors and labels; NULL for the model's. Those of
-     the machine, such as "threads", are the engine's, and "on-error" has no
-     effect. */
+  /* Of the search, of texts and their languages, vectors and labels; NULL for
+     the model's. Those of the machine, such as "threads", are the engine's, and
+     "on-error" has no effect. */
   const heddle_settings *settings;
   void *context;
   /* As heddle_session_on_token, with the number of the request as `input`: what

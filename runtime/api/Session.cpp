@@ -107,6 +107,25 @@ static Status checkTextTasks(const Model &model, const Settings &settings) {
                         : Status::success();
 }
 
+/// Of a model whose sources have the target's language, that one stands where
+/// others have the source's.
+static Result<RequestLanguages> placeLanguages(const Model &model,
+                                               const RequestLanguages &named,
+                                               const Settings &settings) {
+  if (model.manifest().tokenizer.targetLanguage != TargetLanguage::Source)
+    return named;
+  std::string target = settings.nameOf("target-language");
+  if (named.source)
+    return Status::error(settings.nameOf("source-language"), " is given, but '",
+                         model.artifact().path(),
+                         "' reads texts of any language: expected ", target,
+                         " alone");
+  if (named.target && settings.values().ids)
+    return Status::error(target, " is for texts, but ", settings.nameOf("ids"),
+                         " gives ids, which already include their language");
+  return RequestLanguages{named.target, std::nullopt};
+}
+
 /// The tokens of the languages that settings name.
 static Result<RequestLanguages> findLanguages(const Model &model,
                                               const Settings &settings) {
@@ -132,7 +151,7 @@ static Result<RequestLanguages> findLanguages(const Model &model,
                            found.status().message());
     *token = *found;
   }
-  return languages;
+  return placeLanguages(model, languages, settings);
 }
 
 Status heddle_session::configure(const Settings &wanted) {

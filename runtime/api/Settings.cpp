@@ -206,8 +206,8 @@ static constexpr Row kOtherRows[] = {
       "words"},
      readSwitch<&SettingValues::ids>},
     {{"source-language", "NAME", kTextGroup,
-      "the language of the input, as pt_XX or pt, for models of many languages "
-      "(default: what the model says)"},
+      "the language of the input, as eng_Latn or en, for models of many "
+      "languages; --info lists them (default: what the model says)"},
      readLanguage<&SettingValues::sourceLanguage>},
     {{"target-language", "NAME", kTextGroup,
       "the language to translate into, likewise"},

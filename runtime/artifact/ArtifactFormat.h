@@ -56,7 +56,8 @@
 //            needs one is refused,
 //        "languages": ["ar_AR", "cs_CZ"], which a request may name, with
 //            "language_tokens": [ids] and "target_language": "start" (what the
-//            decoder starts from) | "forced_bos" (the first generated token)},
+//            decoder starts from) | "forced_bos" (the first generated token) |
+//            "source" (what a source has in place of its own language)},
 //     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
 //        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",

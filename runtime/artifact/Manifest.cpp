@@ -136,8 +136,8 @@ static void parseSource(JsonReader reader, Manifest &manifest) {
   reader.rejectOtherKeys();
 }
 
-static constexpr std::string_view kTargetLanguageNames[] = {"start",
-                                                            "forced_bos"};
+static constexpr std::string_view kTargetLanguageNames[] = {
+    "start", "forced_bos", "source"};
 
 /// The languages that a request may name.
 static void parseLanguages(TokenizerDescription &tokenizer, JsonReader &reader,
@@ -151,7 +151,7 @@ static void parseLanguages(TokenizerDescription &tokenizer, JsonReader &reader,
     tokenizer.targetLanguage = *known;
   else
     reader.fail("has the target language '", target,
-                "' (supported: start, forced_bos)");
+                "' (supported: start, forced_bos, source)");
   if (names.size() != tokens.size())
     return reader.fail("names ", names.size(), " languages with tokens for ",
                        tokens.size());

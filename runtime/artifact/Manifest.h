@@ -174,8 +174,9 @@ struct Language {
 };
 
 /// How the decoder of a model of many languages is told which one to write: by
-/// what it starts from, or by the first generated token.
-enum class TargetLanguage { Start, ForcedBos };
+/// what it starts from, by the first generated token, or by the source, which
+/// has that language in place of its own.
+enum class TargetLanguage { Start, ForcedBos, Source };
 
 /// What stands beside the stages of a tokenizer.
 struct TokenizerDescription {

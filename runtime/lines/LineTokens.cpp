@@ -139,9 +139,11 @@ Result<TokenIds> LineTokens::parseTarget(const LineText &line,
   if (!target.ok() || part == TargetPart::Any)
     return target;
   Generation generation = this->generation();
-  std::optional<int32_t> bos = generation.forcedBos
-                                   ? generation.forcedBos
-                                   : model.manifest().tokenizer.bos;
+  const TokenizerDescription &tokenizer = model.manifest().tokenizer;
+  std::optional<int32_t> bos =
+      generation.forcedBos || tokenizer.targetLanguage == TargetLanguage::Source
+          ? generation.forcedBos
+          : tokenizer.bos;
   bool isWhole = part == TargetPart::Whole;
   if (bos && (isWhole || !target->empty()))
     target->insert(target->begin(), *bos);

@@ -281,7 +281,7 @@ TEST(ManifestTest, types_and_ranges) {
             "manifest: 'tokenizer' names 2 languages with tokens for 1");
   EXPECT_EQ(withLanguages({1, 2}, "end"),
             "manifest: 'tokenizer' has the target language 'end' (supported: "
-            "start, forced_bos)");
+            "start, forced_bos, source)");
   EXPECT_NE(withLanguages({1, 1 << 20}, "start"), "");
   EXPECT_EQ(
       messageWith([](json &m) {

@@ -174,6 +174,32 @@ AddedTokenTable addFastTokens(ArrayRef<AddedTokenForm> first,
   return std::move(vocabulary).finish();
 }
 
+Expected<AddedTokenTable> addTokensToPieces(const TokenizerFiles &files,
+                                            ArrayRef<SpecialToken> special,
+                                            int64_t count,
+                                            std::vector<std::string> &pieces) {
+  PieceIds ids(pieces);
+  auto find = [&](StringRef piece) { return ids.find(piece); };
+  AddedTokenTable table = addSlowTokens(files, special, {find, count});
+  int64_t limit = std::max<int64_t>(pieces.size() + (1 << 12), 1 << 16);
+  for (const auto &[id, form] : table.entries) {
+    std::optional<int64_t> known = find(form.content);
+    bool isTaken = size_t(id) < pieces.size() && !pieces[id].empty() &&
+                   pieces[id] != form.content;
+    if (id >= limit || isTaken || (known && *known != id))
+      return make_error<UnsupportedTokenizer>(
+          ("the token '" + form.content + "' was added as " + Twine(id) +
+           (isTaken ? ", which is the piece '" + pieces[id] + "'"
+            : known ? ", but 'vocab.json' has it as " + std::to_string(*known)
+                    : ", far beyond the vocabulary"))
+              .str());
+    if (size_t(id) >= pieces.size())
+      pieces.resize(id + 1);
+    pieces[id] = form.content;
+  }
+  return table;
+}
+
 std::string buildAddedTokens(const AddedTokenTable &table) {
   std::string ids, texts;
   std::vector<uint32_t> begins = {0};

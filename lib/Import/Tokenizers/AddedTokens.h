@@ -42,6 +42,13 @@ AddedTokenTable addSlowTokens(const TokenizerFiles &files,
                               llvm::ArrayRef<SpecialToken> special,
                               const BaseVocabulary &base);
 
+/// Likewise for a class whose vocab.json has `pieces`, `count` of them: added
+/// tokens with ids of their own become pieces, too.
+llvm::Expected<AddedTokenTable>
+addTokensToPieces(const TokenizerFiles &files,
+                  llvm::ArrayRef<SpecialToken> special, int64_t count,
+                  std::vector<std::string> &pieces);
+
 /// As PreTrainedTokenizerFast.__init__ on a tokenizer that has `first` already:
 /// a token that the vocabulary has keeps its id there, others come behind it in
 /// order, whatever files say.

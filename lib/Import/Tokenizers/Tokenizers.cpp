@@ -152,25 +152,7 @@ addMarianTokens(const TokenizerFiles &files, std::vector<std::string> &pieces) {
       appendSpecial(*token, special);
   }
   appendOthers(files, special);
-  AddedTokenTable table =
-      addSlowTokens(files, special, {find, int64_t(ids.size())});
-  int64_t limit = std::max<int64_t>(pieces.size() + (1 << 12), 1 << 16);
-  for (const auto &[id, form] : table.entries) {
-    std::optional<int64_t> known = find(form.content);
-    bool isTaken = size_t(id) < pieces.size() && !pieces[id].empty() &&
-                   pieces[id] != form.content;
-    if (id >= limit || isTaken || (known && *known != id))
-      return make_error<UnsupportedTokenizer>(
-          ("the token '" + form.content + "' was added as " + Twine(id) +
-           (isTaken ? ", which is the piece '" + pieces[id] + "'"
-            : known ? ", but 'vocab.json' has it as " + std::to_string(*known)
-                    : ", far beyond the vocabulary"))
-              .str());
-    if (size_t(id) >= pieces.size())
-      pieces.resize(id + 1);
-    pieces[id] = form.content;
-  }
-  return table;
+  return addTokensToPieces(files, special, int64_t(ids.size()), pieces);
 }
 
 Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,

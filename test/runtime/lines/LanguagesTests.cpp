@@ -52,6 +52,50 @@ TEST(Languages, that_are_unknown_name_the_nearest) {
             "names a language, but the model knows none");
 }
 
+TEST(Languages, are_found_by_the_other_code_of_iso_639) {
+  TokenizerDescription nllb, m2m;
+  nllb.languages = {{"arb_Arab", 1},  {"arz_Arab", 2},  {"eng_Latn", 3},
+                    {"swh_Latn", 4},  {"yue_Hant", 5},  {"zho_Hans", 6},
+                    {"zho_Hant", 7},  {"acm_Arab", 8},  {"apc_Arab", 9},
+                    {"fra_Latn", 10}, {"prs_Arab", 11}, {"pes_Arab", 12}};
+  m2m.languages = {{"__ast__", 1}, {"__en__", 2}, {"__ns__", 3}};
+  EXPECT_EQ(messageOf(nllb, "en"), "3");
+  EXPECT_EQ(messageOf(nllb, "eng"), "3");
+  EXPECT_EQ(messageOf(nllb, "fr"), "10");
+  EXPECT_EQ(messageOf(nllb, "yue"), "5");
+  // Of a macrolanguage there is one member here.
+  EXPECT_EQ(messageOf(nllb, "sw"), "4");
+  EXPECT_EQ(messageOf(nllb, "swa"), "4");
+  EXPECT_EQ(messageOf(m2m, "__en__"), "2");
+  EXPECT_EQ(messageOf(m2m, "en"), "2");
+  EXPECT_EQ(messageOf(m2m, "eng"), "2");
+  EXPECT_EQ(messageOf(m2m, "ast"), "1");
+  EXPECT_EQ(messageOf(m2m, "ns"), "3");
+  // A name is more than its code.
+  for (const char *name : {"en_Latn", "__eng__", "en_", "", "_", "EN"})
+    EXPECT_NE(messageOf(m2m, name), "2") << name;
+}
+
+TEST(Languages, of_which_several_fit_are_named) {
+  TokenizerDescription nllb;
+  nllb.languages = {{"acm_Arab", 1}, {"arb_Arab", 2}, {"arz_Arab", 3},
+                    {"apc_Arab", 4}, {"zho_Hans", 5}, {"zho_Hant", 6},
+                    {"yue_Hant", 7}, {"prs_Arab", 8}, {"pes_Arab", 9}};
+  EXPECT_EQ(messageOf(nllb, "zh"),
+            "has the value 'zh', expected one of 9 languages, such as "
+            "acm_Arab: is 'zho_Hans' or 'zho_Hant' meant?");
+  EXPECT_EQ(messageOf(nllb, "zho"),
+            "has the value 'zho', expected one of 9 languages, such as "
+            "acm_Arab: is 'zho_Hans' or 'zho_Hant' meant?");
+  EXPECT_EQ(messageOf(nllb, "fa"),
+            "has the value 'fa', expected one of 9 languages, such as "
+            "acm_Arab: is 'prs_Arab' or 'pes_Arab' meant?");
+  // Too many to ask for each.
+  EXPECT_EQ(messageOf(nllb, "ar"),
+            "has the value 'ar', expected one of 9 languages, such as "
+            "acm_Arab, arb_Arab or arz_Arab");
+}
+
 class LanguagesTest : public ToyModelTest {};
 
 /// A target language is a first token that is forced, or another start.
@@ -100,13 +144,13 @@ TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
 class EncodedLanguagesTest : public ApiTest {
 protected:
   enum class Place { Front, Behind };
-  void loadWith(Place place) {
+  void loadWith(Place place, const char *target = "forced_bos") {
     json manifest = toyManifest();
     manifest["tokenizer"] = {{"kind", "byte-level"},
                              {"eos", 0},
                              {"languages", json::array({"en_XX", "pt_XX"})},
                              {"language_tokens", {7, 8}},
-                             {"target_language", "forced_bos"}};
+                             {"target_language", target}};
     ToyTemplate around = {{7}, {0}, 0};
     if (place == Place::Behind) {
       manifest["tokenizer"]["language"] = 7;
@@ -157,6 +201,23 @@ TEST_F(EncodedLanguagesTest, of_targets) {
   EXPECT_EQ(encode(HEDDLE_TARGET_BEGINNING), beginning);
   beginning.push_back(0);
   EXPECT_EQ(encode(HEDDLE_TARGET), beginning);
+}
+
+/// SMaLL-100 reads which language to write in the source, and its decoder
+/// starts as if there were none.
+TEST_F(EncodedLanguagesTest, of_sources_that_have_the_target) {
+  loadWith(Place::Front, "source");
+  Ids expected = encode(HEDDLE_SOURCE), part = encode(HEDDLE_TARGET_PART);
+  EXPECT_EQ(expected.front(), 7);
+  ASSERT_EQ(set("target-language", "pt"), HEDDLE_OK);
+  expected.front() = 8;
+  EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
+  EXPECT_EQ(encode(HEDDLE_TARGET_BEGINNING), part);
+  EXPECT_NE(set("source-language", "en"), HEDDLE_OK);
+  EXPECT_NE(std::string(heddle_error()).find("source-language is given, but '"),
+            std::string::npos)
+      << heddle_error();
+  EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
 }
 
 TEST_F(EncodedLanguagesTest, that_are_unknown_leave_a_session_as_it_was) {
