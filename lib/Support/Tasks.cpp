@@ -38,7 +38,8 @@ void setTask(ModuleOp module, StringRef name, DictionaryAttr settings) {
 }
 
 void setTasks(ModuleOp module, const GeneratingModel &model) {
-  setSource(module, {model.sourceVocabulary, model.sourcePositions});
+  setSource(module, {model.sourceVocabulary, model.sourcePositions,
+                     /*types=*/{}, model.sourcePad});
   NamedAttrList task(model.settings);
   task.set(kVocabularyKey,
            Builder(module.getContext())

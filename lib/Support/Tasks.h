@@ -58,6 +58,8 @@ struct GeneratingModel {
   std::optional<int64_t> sourcePositions;
   /// The settings of the task, without its vocabulary.
   mlir::DictionaryAttr settings;
+  /// Of a source whose positions count from it.
+  std::optional<int64_t> sourcePad = {};
 };
 void setTasks(mlir::ModuleOp module, const GeneratingModel &model);
 

@@ -19,7 +19,9 @@ import shutil
 import torch
 import transformers
 from safetensors.torch import save_file, save_model
+from small100 import Small100Tokenizer
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES
 from transformers.utils import logging
 
 LENGTHS = [3, 9, 1, 14, 6, 5]  # of source ids, with the closing eos
@@ -28,6 +30,8 @@ TEXTS = [
     "jumps over the lazy dog, doesn't it?",
     "In 2024 the price rose by 3.75%",
 ]
+
+M2M100_NAMES = FAIRSEQ_LANGUAGE_CODES["m2m100"]
 
 UNREAD = {
     "_num_labels": 3,
@@ -134,6 +138,20 @@ PEGASUS = {
     "static_position_embeddings": True,
     "vocab_size": 40,
 }
+M2M100 = {
+    **UNREAD,
+    **SIZES,
+    "activation_function": "relu",
+    "add_final_layer_norm": True,
+    "architectures": ["M2M100ForConditionalGeneration"],
+    "bos_token_id": 0,
+    "decoder_start_token_id": 2,
+    "eos_token_id": 2,
+    "max_position_embeddings": 64,
+    "model_type": "m2m_100",
+    "pad_token_id": 1,
+    "scale_embedding": True,
+}
 LED = {
     **UNREAD,
     **SIZES,
@@ -194,10 +212,38 @@ def mbart50(folder):
     return len(AutoTokenizer.from_pretrained(folder))
 
 
+def numbered(config, **more):
+    """M2M100's files, or those of SMaLL-100."""
+
+    def write(folder):
+        link(folder, "fairseq.model", "sentencepiece.bpe.model")
+        place = pathlib.Path("..", "..", "languages", "vocab.json")
+        (folder / "vocab.json").symlink_to(place)
+        write_json(folder / "tokenizer_config.json", config)
+        for name, content in more.items():
+            write_json(folder / f"{name}.json", content)
+        madeup = 8
+        return len(json.loads((folder / "vocab.json").read_text())) + 100 + madeup
+
+    return write
+
+
+def nllb(**more):
+    def write(folder):
+        place = pathlib.Path("..", "..", "languages", "nllb.model")
+        (folder / "sentencepiece.bpe.model").symlink_to(place)
+        names = {"tokenizer_class": "NllbTokenizer", "src_lang": None, **more}
+        write_json(folder / "tokenizer_config.json", names)
+        return len(AutoTokenizer.from_pretrained(folder))
+
+    return write
+
+
 # name: config.json; and where it applies `generation` (generation_config.json),
 # `tokenizer` (writes its files and returns the model's rows), `tensors` (how
 # they are named), `texts`, `options` of generate with the `flags` that say the
-# same, and `languages` (source, target).
+# same, and `languages` (source, target): the names that a request has, and the
+# tokens, if those are others.
 FOLDERS = {
     # Fine-tuned and saved by 4.4x: config.json kept the names, not the values.
     "bart-null-settings": {
@@ -310,6 +356,62 @@ FOLDERS = {
         "texts": TEXTS,
         "languages": ("en_XX", "ro_RO"),
     },
+    "m2m100-languages": {
+        "config": M2M100 | {"early_stopping": True, "max_length": 16, "num_beams": 5},
+        "generation": {
+            "_from_model_config": True,
+            "bos_token_id": 0,
+            "decoder_start_token_id": 2,
+            "early_stopping": True,
+            "eos_token_id": 2,
+            "max_length": 16,
+            "num_beams": 5,
+            "pad_token_id": 1,
+        },
+        "tokenizer": numbered(
+            {"tokenizer_class": "M2M100Tokenizer", "src_lang": None},
+            special_tokens_map={
+                "additional_special_tokens": [f"__{name}__" for name in M2M100_NAMES]
+            },
+        ),
+        "texts": TEXTS,
+        "languages": ("fr", "__zu__"),
+        "tokens": ("__fr__", "__zu__"),
+    },
+    # The language to translate into stands in the source; nothing is forced.
+    "small100-languages": {
+        "config": M2M100
+        | {"decoder_layers": 1, "encoder_layers": 2, "max_length": 14, "num_beams": 5},
+        "tokenizer": numbered({"tokenizer_class": "SMALL100Tokenizer"}),
+        "texts": TEXTS,
+        "languages": (None, "pt"),
+        "tokens": ("__pt__", None),
+        "class": Small100Tokenizer,
+    },
+    # Of the published distilled models: languages have three letters and a script.
+    "nllb-languages": {
+        "config": M2M100
+        | {"max_length": 15, "num_beams": 2, "tokenizer_class": "NllbTokenizer"},
+        "generation": {
+            "_from_model_config": True,
+            "bos_token_id": 0,
+            "decoder_start_token_id": 2,
+            "eos_token_id": 2,
+            "max_length": 200,
+            "pad_token_id": 1,
+        },
+        "tokenizer": nllb(),
+        "texts": TEXTS,
+        "languages": ("fr", "sw"),
+        "tokens": ("fra_Latn", "swh_Latn"),
+    },
+    "nllb-legacy": {
+        "config": M2M100 | {"max_length": 13, "num_beams": 3},
+        "tokenizer": nllb(legacy_behaviour=True),
+        "texts": TEXTS,
+        "languages": ("zho_Hans", "en"),
+        "tokens": ("zho_Hans", "eng_Latn"),
+    },
     "pegasus-search": {
         "config": PEGASUS | {"length_penalty": 0.6, "max_length": 17, "num_beams": 8},
     },
@@ -404,14 +506,22 @@ def write_tensors(folder, model, form):
     save_file(tensors, path, {"format": "pt"})
 
 
+def read_tokenizer(folder, spec):
+    return spec.get("class", AutoTokenizer).from_pretrained(folder)
+
+
+def tokens_of(spec):
+    """Of the languages of a request, if there are any."""
+    return spec.get("tokens", spec.get("languages", (None, None)))
+
+
 def answers(folder, spec, sources, dtype):
     """Scores and ids without the start token."""
     model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=dtype).eval()
     options = {}
-    if "languages" in spec:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-        target = tokenizer.convert_tokens_to_ids(spec["languages"][1])
-        options["forced_bos_token_id"] = target
+    if target := tokens_of(spec)[1]:
+        tokenizer = read_tokenizer(folder, spec)
+        options["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(target)
     rows = []
     for source in sources:
         ids = torch.tensor([source])
@@ -429,9 +539,9 @@ def answers(folder, spec, sources, dtype):
 
 def sources_of(folder, spec, rows, end):
     if "texts" in spec:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
-        if "languages" in spec:
-            tokenizer.src_lang = spec["languages"][0]
+        tokenizer = read_tokenizer(folder, spec)
+        if language := tokens_of(spec)[0]:
+            tokenizer.src_lang = language.strip("_")
         return [tokenizer(text).input_ids for text in spec["texts"]]
     rng = torch.Generator().manual_seed(1)
     return [
@@ -480,11 +590,11 @@ def make(folder, spec):
         save_model(model, str(folder / "model.safetensors"), {"format": "pt"})
     flags = spec.get("flags", "").split()
     if "texts" in spec:
-        tokenizer = AutoTokenizer.from_pretrained(folder)
+        tokenizer = read_tokenizer(folder, spec)
         lines = spec["texts"]
         outputs = [tokenizer.decode(ids, skip_special_tokens=True) for _, ids in rows]
         for kind, name in zip(("source", "target"), spec.get("languages", ())):
-            flags += [f"--{kind}-language", name]
+            flags += [f"--{kind}-language", name] if name else []
     else:
         flags.append("--ids")
         lines = [" ".join(map(str, ids)) for ids in sources]

@@ -27,6 +27,8 @@ from transformers import (
     BartForConditionalGeneration,
     LEDConfig,
     LEDForConditionalGeneration,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
     MarianConfig,
     MarianMTModel,
     MBartConfig,
@@ -76,6 +78,15 @@ MBART = {
     "pad_token_id": 1,
     "eos_token_id": 2,
 }
+M2M100 = {
+    "architectures": ["M2M100ForConditionalGeneration"],
+    "model_type": "m2m_100",
+    "is_encoder_decoder": True,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+}
 PEGASUS = {
     "architectures": ["PegasusForConditionalGeneration"],
     "model_type": "pegasus",
@@ -118,7 +129,7 @@ def led_shape(d, layers, heads, ffn, vocabulary, positions, window, activation):
 # `generation` (generation_config.json), `dtype` (of the file), `ban` (lengths
 # of the bad words to look for), `embeddings` (factor on their width), `sources`
 # (lengths), `global` (positions of LED's global tokens, by default the first),
-# `learned` (the file has positions where the class would compute them), `least`
+# `pads` (sources have padding inside), `learned` (the file has positions where the class would compute them), `least`
 # (a min_length above max_length, for least.ids).
 MODELS = {
     "bart-one-layer": {
@@ -291,6 +302,34 @@ MODELS = {
         },
         "embeddings": 0.5,
     },
+    # Scale and activation are the class's. The source reaches the last position.
+    "m2m100": {
+        "config": M2M100
+        | {
+            key: value
+            for key, value in shape(
+                32, (2, 2), (4, 2), (44, 60), 67, 17, "", None
+            ).items()
+            if value not in ("", None)
+        }
+        | {"forced_bos_token_id": 65, "max_length": 13},
+        "pads": True,
+    },
+    # The depths of SMaLL-100, another id of padding, an output of its own.
+    "m2m100-untied": {
+        "config": M2M100
+        | shape(24, (4, 1), (3, 1), (52, 36), 71, 30, "gelu", False)
+        | {"pad_token_id": 7, "tie_word_embeddings": False},
+        "pads": True,
+        "dtype": torch.bfloat16,
+        "generation": {
+            "bos_token_id": 0,
+            "decoder_start_token_id": 3,
+            "eos_token_id": [2, 9],
+            "max_length": 12,
+            "pad_token_id": 7,
+        },
+    },
     "pegasus": {
         "seed": 7,
         "config": PEGASUS
@@ -360,6 +399,7 @@ def classes(config):
     return {
         "bart": (BartConfig, BartForConditionalGeneration),
         "led": (LEDConfig, LEDForConditionalGeneration),
+        "m2m_100": (M2M100Config, M2M100ForConditionalGeneration),
         "marian": (MarianConfig, MarianMTModel),
         "mbart": (MBartConfig, MBartForConditionalGeneration),
         "pegasus": (PegasusConfig, PegasusForConditionalGeneration),
@@ -381,7 +421,9 @@ def draw(name, shape, rng, spec):
     if "embed_positions" in name:
         return 0.5 * spec.get("embeddings", 1.0) * values
     if "embed_tokens" in name or "shared" in name:
-        scaled = spec["config"].get("scale_embedding")  # by sqrt(d)
+        config = spec["config"]
+        by_default = config["model_type"] == "m2m_100"
+        scaled = config.get("scale_embedding", by_default)  # by sqrt(d)
         std = 2.0 / shape[1] ** 0.5 if scaled else 2.0
         return std * spec.get("embeddings", 1.0) * values
     parts = ("q_proj", "k_proj", "query", "key", "fc1", "lm_head")
@@ -395,8 +437,8 @@ def write_weights(folder, spec, seed):
     model = classes(config)[1](oracle_config(config))
     rng = np.random.Generator(np.random.PCG64(seed))
     tensors = dict(model.named_parameters()) | dict(model.named_buffers())
-    bart = config["model_type"] in ("bart", "mbart")
-    computed = config["model_type"] in ("marian", "pegasus")
+    bart = config["model_type"] in ("bart", "m2m_100", "mbart")
+    computed = config["model_type"] in ("m2m_100", "marian", "pegasus")
     learned = not computed or spec.get("learned")
     with torch.no_grad():
         for name, tensor in sorted(tensors.items()):
@@ -450,6 +492,9 @@ def load(folder, spec, config):
 def inputs_of(model, source):
     """The arguments of the encoder."""
     inputs = {"input_ids": torch.tensor([source])}
+    if model.config.model_type == "m2m_100":
+        # generate() would mask padding.
+        inputs["attention_mask"] = torch.ones(1, len(source)).long()
     if model.config.model_type == "led":
         places = [p for p in model.global_tokens if p < len(source)]
         inputs["global_attention_mask"] = torch.zeros(1, len(source)).long()
@@ -479,7 +524,8 @@ def greedy(model, sources, **options):
 def teacher_forced(model, sources, targets):
     """logits[r, k] follows the start token and the first k target tokens."""
     start = model.generation_config.decoder_start_token_id
-    vocabulary = model.final_logits_bias.shape[1]
+    bias = getattr(model, "final_logits_bias", None)
+    vocabulary = model.config.vocab_size if bias is None else bias.shape[1]
     shape = (len(sources), max(map(len, targets)), vocabulary)
     logits = np.full(shape, np.nan, np.float32)
     with torch.no_grad():
@@ -568,6 +614,12 @@ def make(folder, spec, seed):
     sources = [[*rng.choice(ids, n - 1), eos[0]] for n in lengths]
     outputs = config.get("decoder_vocab_size", config["vocab_size"])
     targets = [rng.integers(0, outputs, n).tolist() for n in TARGET_LENGTHS]
+    if spec.get("pads"):
+        # Of a target the class counts padding otherwise in steps than at once.
+        targets = [rng.choice(ids, n).tolist() for n in TARGET_LENGTHS]
+        for source in sources:
+            for k in range(1, len(source) - 1, 4):
+                source[k] = config["pad_token_id"]
 
     if spec.get("ban"):
         words = words_to_ban(load(folder, spec, config), sources, spec["ban"], eos)

@@ -194,12 +194,14 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
       "FNetTokenizer, FunnelTokenizer, GPT2Tokenizer, GPTNeoXTokenizer, "
       "GemmaTokenizer, HerbertTokenizer, LEDTokenizer, LayoutLMTokenizer, "
       "LayoutLMv2Tokenizer, LayoutLMv3Tokenizer, LayoutXLMTokenizer, "
-      "LlamaTokenizer, LongformerTokenizer, LxmertTokenizer, MBart50Tokenizer, "
+      "LlamaTokenizer, LongformerTokenizer, LxmertTokenizer, M2M100Tokenizer, "
+      "MBart50Tokenizer, "
       "MBartTokenizer, MPNetTokenizer, MT5Tokenizer, MarianTokenizer, "
       "MobileBertTokenizer, MvpTokenizer, NllbTokenizer, NougatTokenizer, "
       "OpenAIGPTTokenizer, PegasusTokenizer, PreTrainedTokenizer, "
       "Qwen2Tokenizer, RealmTokenizer, ReformerTokenizer, RemBertTokenizer, "
-      "RetriBertTokenizer, RobertaTokenizer, SplinterTokenizer, "
+      "RetriBertTokenizer, RobertaTokenizer, SMALL100Tokenizer, "
+      "SplinterTokenizer, "
       "SqueezeBertTokenizer, T5Tokenizer, UdopTokenizer, XGLMTokenizer, "
       "XLMRobertaTokenizer, XLNetTokenizer)";
   folder.write("config.json", R"({"tokenizer_class": "PhobertTokenizer"})");
@@ -214,9 +216,8 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   // Those that take tokenizer.json for something else, or not at all.
   folder.write("tokenizer.json",
                readFile(HEDDLE_GOLDENS "/byte-level/tokenizer.json"));
-  for (const char *name :
-       {"CpmTokenizer", "RoFormerTokenizer", "SeamlessM4TTokenizer",
-        "WhisperTokenizer", "M2M100Tokenizer"}) {
+  for (const char *name : {"CpmTokenizer", "RoFormerTokenizer",
+                           "SeamlessM4TTokenizer", "WhisperTokenizer"}) {
     folder.write("tokenizer_config.json",
                  R"({"tokenizer_class": ")" + std::string(name) + "\"}");
     EXPECT_EQ(reasonOf(folder),

@@ -373,7 +373,7 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   refuses("max_position_embeddings", "null", "1 to 1048576");
   refuses("model_type", R"("t4")",
           "albert, bart, bert, deberta-v2, distilbert, electra, gpt2, led, "
-          "llama, longformer, mbart, "
+          "llama, longformer, m2m_100, mbart, "
           "mpnet, marian, modernbert, pegasus, roberta, xlm-roberta, "
           "camembert, t5, mt5, umt5");
   EXPECT_EQ(saysOf(R"(, "activation_function": null)").substr(0, 56),

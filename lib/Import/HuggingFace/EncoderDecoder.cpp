@@ -35,9 +35,9 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config,
 
 /// Copies of tables that are one, and what transformers does not load either.
 static bool isUsuallyUnread(StringRef tensor) {
-  constexpr StringLiteral endings[] = {".position_ids", "shared.weight",
-                                       "embed_tokens.weight", "encoder.version",
-                                       "decoder.version"};
+  constexpr StringLiteral endings[] = {
+      ".position_ids",   "shared.weight",   "embed_tokens.weight",
+      "encoder.version", "decoder.version", "embed_positions.weights"};
   return tensor == "lm_head.weight" || any_of(endings, [&](StringRef ending) {
            return tensor.ends_with(ending);
          });
@@ -86,8 +86,9 @@ Expected<ImportedModel> importEncoderDecoder(HuggingFaceFolder &folder) {
   if (Error error = layers.takeError())
     return std::move(error);
   // transformers' tables of positions end there, also those of formulas.
-  setTasks(*model.module, {config->vocabulary, config->decoderVocabulary,
-                           config->encoder.maxPositions, *generation});
+  setTasks(*model.module,
+           {config->vocabulary, config->decoderVocabulary,
+            config->encoder.maxPositions, *generation, config->pad});
   if (Error error =
           finishParameters(folder, isUsuallyUnread, config->deviation, model))
     return std::move(error);

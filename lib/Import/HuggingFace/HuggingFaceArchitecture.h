@@ -40,6 +40,9 @@ struct HuggingFaceArchitecture {
   int64_t vocabulary = 0;
   DefaultIds ids;
   HuggingFaceForm form;
+  /// Defaults of `scale_embedding` and `activation_function`.
+  bool scalesEmbedding = false;
+  llvm::StringRef activation = "gelu";
   /// Whether transformers 3 read another form from config.json and wrote
   /// checkpoints of it: HuggingFaceForm.h.
   bool hadOtherForms = false;

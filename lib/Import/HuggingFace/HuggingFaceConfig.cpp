@@ -64,8 +64,10 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   model.shareEmbeddings = model.tieWordEmbeddings;
   model.vocabulary = model.decoderVocabulary = config.size(
       "vocab_size", model.architecture->vocabulary, 1, kMaxVocabulary);
-  model.scaleEmbedding = config.truth("scale_embedding", false);
-  model.activation = readActivation(config, "activation_function", "gelu");
+  model.scaleEmbedding =
+      config.truth("scale_embedding", model.architecture->scalesEmbedding);
+  model.activation = readActivation(config, "activation_function",
+                                    model.architecture->activation);
   model.deviation = 0.02;
   if (const json::Value *deviation = config.readNonNull("init_std"))
     if (std::optional<double> number = deviation->getAsNumber();

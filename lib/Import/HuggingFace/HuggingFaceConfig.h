@@ -41,6 +41,9 @@ struct HuggingFaceConfig {
   HuggingFaceForm form;
   /// The first rows of a table of learned positions that are none.
   int64_t positionsOffset;
+  /// M2M100's: positions by formula count from this id of padding, whose own
+  /// row is zero.
+  std::optional<int64_t> pad = std::nullopt;
   /// Which tables are one: output and decoder, encoder and decoder.
   bool tieWordEmbeddings, shareEmbeddings;
   /// Tables of characters, of g2p models; empty for others.

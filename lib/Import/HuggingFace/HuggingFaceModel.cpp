@@ -93,33 +93,40 @@ Value HuggingFaceModel::feedForward(Value input, const std::string &layer,
                   [&](Value x) { return Blocks(layers).ffn(x, block); });
 }
 
-Value HuggingFaceModel::embed(Value ids, const std::string &side) {
-  bool isEncoder = side == "encoder";
-  Value weight = layers.weight({isEncoder ? encoderTable : decoderTable,
+Value HuggingFaceModel::addPositions(Value input, const std::string &side,
+                                     Value positions) {
+  int64_t most =
+      (side == "encoder" ? config.encoder : config.decoder).maxPositions;
+  // A static table may be stored, too, and then counts.
+  std::string stored = prefix + side + ".embed_positions.weight";
+  bool isComputed = config.form.staticPositions && !layers.find(stored);
+  if ((isComputed || config.pad) && config.width % 2 != 0)
+    layers.fail("'d_model' of config.json is " + Twine(config.width) +
+                ", expected an even width, since one half holds sines");
+  int64_t offset = config.positionsOffset, rows = most + offset;
+  if (config.pad) {
+    Value table = layers.sinusoidTable(rows, config.width, *config.pad);
+    return positions ? layers.add(input, layers.embedding(positions, table))
+                     : layers.learnedPositions(input, table, offset);
+  }
+  if (isComputed)
+    return layers.sinusoidalPositions(input, config.width / 2);
+  return layers.learnedPositions(input,
+                                 layers.weight({stored,
+                                                {rows, config.width},
+                                                /*transposed=*/false,
+                                                {rows, config.width}}),
+                                 offset);
+}
+
+Value HuggingFaceModel::embed(Value ids, const std::string &side,
+                              Value positions) {
+  Value weight = layers.weight({side == "encoder" ? encoderTable : decoderTable,
                                 {config.vocabulary, config.width},
                                 /*transposed=*/false,
                                 {config.vocabulary, config.width}});
   float scale = config.scaleEmbedding ? std::sqrt(double(config.width)) : 1.0;
-  Value x = layers.embedding(ids, weight, scale);
-
-  // A static table may be stored, too, and then counts.
-  std::string positions = prefix + side + ".embed_positions.weight";
-  if (config.form.staticPositions && !layers.find(positions)) {
-    if (config.width % 2 != 0)
-      layers.fail("'d_model' of config.json is " + Twine(config.width) +
-                  ", expected an even width, since one half holds sines");
-    x = layers.sinusoidalPositions(x, config.width / 2);
-  } else {
-    int64_t offset = config.positionsOffset;
-    int64_t rows =
-        (isEncoder ? config.encoder : config.decoder).maxPositions + offset;
-    x = layers.learnedPositions(x,
-                                layers.weight({positions,
-                                               {rows, config.width},
-                                               /*transposed=*/false,
-                                               {rows, config.width}}),
-                                offset);
-  }
+  Value x = addPositions(layers.embedding(ids, weight, scale), side, positions);
   if (config.form.normalizeEmbedding)
     x = norm(x, prefix + side + ".layernorm_embedding");
   return x;

@@ -28,8 +28,10 @@ public:
   std::string layerName(llvm::StringRef side, int64_t layer) const;
 
   /// ids [batch, length] -> [batch, length, width], with positions; `side` is
-  /// "encoder" or "decoder".
-  mlir::Value embed(mlir::Value ids, const std::string &side);
+  /// "encoder" or "decoder". `positions`, if the runtime gives them, are rows
+  /// of the table of `pad`.
+  mlir::Value embed(mlir::Value ids, const std::string &side,
+                    mlir::Value positions = mlir::Value());
   mlir::Value dense(mlir::Value input, const std::string &name, int64_t width);
   mlir::Value norm(mlir::Value input, const std::string &name);
   /// A sublayer with its residual and its norm, before or behind.
@@ -50,6 +52,8 @@ public:
 private:
   /// Of tables that may be one, the first that the checkpoint has.
   std::string firstOf(llvm::ArrayRef<std::string> names) const;
+  mlir::Value addPositions(mlir::Value input, const std::string &side,
+                           mlir::Value positions);
 
   std::string prefix;
   /// Names of the tensors behind the three tables.

@@ -10,6 +10,7 @@
 #include "lib/Import/Tokenizers/Classes/ByteLevelTokenizer.h"
 #include "lib/Import/Tokenizers/Classes/ByteTokenizer.h"
 #include "lib/Import/Tokenizers/Classes/LanguageModelTokenizers.h"
+#include "lib/Import/Tokenizers/Classes/M2M100Tokenizer.h"
 #include "lib/Import/Tokenizers/Classes/NllbTokenizer.h"
 #include "lib/Import/Tokenizers/Classes/OffsetTokenizers.h"
 #include "lib/Import/Tokenizers/Classes/SentencePieceClasses.h"
@@ -44,7 +45,8 @@ static constexpr StringLiteral kWholeFile = "'tokenizer.json'";
 
 static constexpr StringLiteral
     kFairseqFiles = "'tokenizer.json', or 'sentencepiece.bpe.model'",
-    kPieceFiles = "'tokenizer.json', or 'spiece.model'";
+    kPieceFiles = "'tokenizer.json', or 'spiece.model'",
+    kNumberedFiles = "'sentencepiece.bpe.model' and 'vocab.json'";
 
 /// Of the classes of transformers 4.57.6 these are not here: CpmTokenizer and
 /// RoFormerTokenizer cut with another library, SeamlessM4TTokenizer and
@@ -91,6 +93,7 @@ static constexpr TokenizerClass kClasses[] = {
      "'tokenizer.json', or 'tokenizer.model'"},
     {"LongformerTokenizer", readRobertaTokenizer, kPairFiles},
     {"LxmertTokenizer", readWordPieceClass, kWordPieceFiles},
+    {"M2M100Tokenizer", readM2M100Tokenizer, kNumberedFiles},
     {"MBart50Tokenizer", readMBartTokenizer, kFairseqFiles},
     {"MBartTokenizer", readMBartTokenizer, kFairseqFiles},
     {"MPNetTokenizer", readWordPieceClass, kWordPieceFiles},
@@ -111,6 +114,7 @@ static constexpr TokenizerClass kClasses[] = {
      "'tokenizer.json', or 'sentencepiece.model'"},
     {"RetriBertTokenizer", readWordPieceClass, kWordPieceFiles},
     {"RobertaTokenizer", readRobertaTokenizer, kPairFiles},
+    {"SMALL100Tokenizer", readM2M100Tokenizer, kNumberedFiles},
     {"SplinterTokenizer", readWordPieceClass, kWholeFile},
     {"SqueezeBertTokenizer", readWordPieceClass, kWordPieceFiles},
     {"T5Tokenizer", readSentencePieceClass, kPieceFiles},

@@ -79,6 +79,9 @@ for what, text, sentence in [
     ("a configuration without a type", "{}", "*bart/config.json*"),
     ("an unknown architecture",
      '{"model_type": "gpt17", "architectures": ["GPT17"]}', "*gpt17*"),
+    ("NLLB's mixture of experts",
+     '{"model_type": "nllb-moe", "architectures": ["NllbMoeForConditionalGeneration"]}',
+     "'bart/config.json' has 'model_type' with the value \"nllb-moe\" (supported: *m2m_100*"),
     ("an architecture that is a number", '{"model_type": 17}', "*model_type*"),
     ("a configuration of a thousand brackets", "[" * 1000, "*bart/config.json*"),
 ]:

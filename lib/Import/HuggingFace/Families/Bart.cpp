@@ -15,13 +15,15 @@ using namespace heddle;
 void heddle::buildBartEncode(HuggingFaceModel &model) {
   LayerBuilder &layers = model.layers;
   const HuggingFaceConfig &config = model.config;
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       config.width});
+  llvm::SmallVector<LayerBuilder::Argument> inputs = {
+      {"ids", {"batch", "source"}}, {"lengths", {"batch"}}};
+  if (config.pad)
+    inputs.push_back({"source_positions", {"batch", "source"}});
+  auto arguments =
+      layers.beginFunction({"encode", inputs, "memory", config.width});
   Value mask = layers.paddingMask(arguments[1]);
-  Value x = model.embed(arguments[0], "encoder");
+  Value x =
+      model.embed(arguments[0], "encoder", config.pad ? arguments[2] : Value());
   for (int64_t i = 0; i < config.encoder.depth; ++i) {
     std::string layer = model.layerName("encoder", i);
     x = model.attention(x, /*memory=*/Value(), mask, layer + ".self_attn",
