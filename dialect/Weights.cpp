@@ -15,10 +15,20 @@ using namespace heddle;
 LogicalResult
 SourceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                    StringRef file, int64_t offset, Encoding encoding,
-                   FloatAttr inputMultiplier) {
+                   FloatAttr inputMultiplier,
+                   std::optional<int64_t> multipliers) {
   if (offset < 0)
     return emitError() << "expects an offset of at least 0 into '" << file
                        << "', found " << offset;
+  if (multipliers && *multipliers < 0)
+    return emitError() << "expects multipliers at an offset of at least 0 into "
+                       << "'" << file << "', found " << *multipliers;
+  if (multipliers
+          ? encoding != Encoding::Int8Rows && encoding != Encoding::Int16
+          : encoding == Encoding::Int8Rows)
+    return emitError() << "of encoding '" << stringifyEncoding(encoding)
+                       << "' expects " << (multipliers ? "no " : "")
+                       << "multipliers";
   if (!inputMultiplier)
     return success();
   if (encoding != Encoding::IntGemm8)

@@ -10,7 +10,9 @@ def Transformer_EncodingCases : Transformer_Cases<"Encoding", [
     I32EnumAttrCase<"F32", 0, "f32">,
     I32EnumAttrCase<"F16", 1, "f16">,
     I32EnumAttrCase<"BF16", 2, "bf16">,
-    I32EnumAttrCase<"IntGemm8", 3, "intgemm8">
+    I32EnumAttrCase<"IntGemm8", 3, "intgemm8">,
+    I32EnumAttrCase<"Int8Rows", 4, "int8_rows">,
+    I32EnumAttrCase<"Int16", 5, "int16">
   ]>;
 def Transformer_Encoding : Transformer_Enum<Transformer_EncodingCases, "encoding"> {
   let summary = "how a file stores a tensor";
@@ -24,14 +26,21 @@ def Transformer_Source : AttrDef<Transformer_Dialect, "Source"> {
     bytes. `intgemm8` is Marian's: int8 values, then one f32 multiplier m; the
     weight is value / m. `input_multiplier`, which Marian calls QuantMultA,
     quantises what is multiplied by such a weight.
+
+    `int8_rows` and `int16` are CTranslate2's. f32 multipliers stand at the byte
+    `multipliers` of the same file: of `int8_rows` one for each row of the matrix that
+    the file stores, of `int16` one for all of it, which is 1000 if none is named. The
+    weight is value / multiplier.
   }];
   let parameters = (ins StringRefParameter<"file">:$file, "int64_t":$offset,
                         EnumParameter<Transformer_EncodingCases>:$encoding,
-                        OptionalParameter<"::mlir::FloatAttr">:$input_multiplier);
+                        OptionalParameter<"::mlir::FloatAttr">:$input_multiplier,
+                        OptionalParameter<"std::optional<int64_t>">:$multipliers);
   let genVerifyDecl = 1;
   let assemblyFormat = [{
     `<` $file `,` `offset` `=` $offset `,` `encoding` `=` $encoding
-        (`,` `input_multiplier` `=` $input_multiplier^)? `>`
+        (`,` `input_multiplier` `=` $input_multiplier^)?
+        (`multipliers` `at` $multipliers^)? `>`
   }];
 }
 
@@ -88,7 +97,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `columns of [a, b, ...]` | any | their concatenation along the last axis |
     | `columns(n) of [a, b, ...]` | any | the same by turns: n columns of each part, then the next n |
     | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
-    | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
+    | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1; of columns that are rows of `int8_rows` 1 / multiplier |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
     | `block_integers of [w]` | i8, as w | clip(rint(w / s_gn), -127, 127), s the block scales, g = k / 32 |
     | `block_scales of [w]` | f32 [rows / 32, columns] | max \|w[32 g to 32 g + 31, n]\| / 127, rounded up to bf16; of zeros 1 |

@@ -131,8 +131,9 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
   if (precision == Precision::Int8Weights)
     return {precision, parameters->derive(Derivation::BlockIntegers, weight),
             parameters->derive(Derivation::BlockScales, weight), bias};
-  if (!isStoredQuantised(weight)) {
-    bool isRotated = rotated && byColumns;
+  if (!hasOneMultiplier(weight)) {
+    // Integers of the file stay as they are.
+    bool isRotated = rotated && byColumns && !isStoredQuantised(weight);
     if (isRotated)
       weight = parameters->derive(Derivation::Rotated, weight);
     return {Precision::Int8,
@@ -310,7 +311,7 @@ void ChoosePrecision::visit(EmbeddingOp op) {
                        "the rows of " + nameOf(op) + " are stored as " +
                            nameOfShortFloat(type));
   }
-  bool isStored = isStoredQuantised(table);
+  bool isStored = hasOneMultiplier(table);
   ParameterOp integers =
       isStored ? parameters->integers(table)
                : parameters->derive(Derivation::RowIntegers, table);

@@ -49,10 +49,19 @@ static int bitsOf(Precision precision) {
   llvm_unreachable("no precision");
 }
 
-bool heddle::isStoredQuantised(ParameterOp parameter) {
+static bool isStoredAs(ParameterOp parameter, Encoding encoding) {
   return parameter.isStored() && parameter.getSource() &&
-         parameter.getSource()->getEncoding() == Encoding::IntGemm8 &&
+         parameter.getSource()->getEncoding() == encoding &&
          !parameter.getFactor();
+}
+
+bool heddle::hasOneMultiplier(ParameterOp parameter) {
+  return isStoredAs(parameter, Encoding::IntGemm8);
+}
+
+bool heddle::isStoredQuantised(ParameterOp parameter) {
+  return hasOneMultiplier(parameter) ||
+         isStoredAs(parameter, Encoding::Int8Rows);
 }
 
 llvm::Expected<PrecisionRules>

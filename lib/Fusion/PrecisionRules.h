@@ -24,8 +24,11 @@ std::optional<Precision> parsePrecision(llvm::StringRef name);
 /// The type of a precision that is a short float; null of others.
 mlir::Type shortFloatOf(Precision precision, mlir::MLIRContext *context);
 
-/// Whether the checkpoint holds integers.
+/// Whether the checkpoint holds integers of 8 bits.
 bool isStoredQuantised(ParameterOp parameter);
+
+/// Whether it holds integers that have one multiplier, as Marian's have.
+bool hasOneMultiplier(ParameterOp parameter);
 
 class PrecisionRules {
 public:

@@ -79,7 +79,8 @@ static Error bindParameter(ParameterOp parameter, const WeightSource &weights) {
                      "' but the parameter is i8 (expected intgemm8)");
   parameter.setSourceAttr(SourceAttr::get(
       parameter.getContext(), entry->file, entry->tensor->offset,
-      *entry->tensor->encoding, /*input_multiplier=*/FloatAttr()));
+      *entry->tensor->encoding, /*input_multiplier=*/FloatAttr(),
+      /*multipliers=*/std::nullopt));
   return Error::success();
 }
 

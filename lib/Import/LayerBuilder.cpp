@@ -181,7 +181,8 @@ void LayerBuilder::declare(const Parameter &parameter) {
     source = SourceAttr::get(
         builder.getContext(), entry->file, offsetOf(parameter, *entry->tensor),
         *entry->tensor->encoding,
-        isQuantized ? inputMultiplierOf(parameter) : FloatAttr());
+        isQuantized ? inputMultiplierOf(parameter) : FloatAttr(),
+        entry->tensor->multipliersFrom(parameter.firstRow.value_or(0)));
     // Now, and not when it is written.
     if (Error error = weights.prepare(*entry))
       fail(toString(std::move(error)));

@@ -89,7 +89,8 @@ llvm::Error drawParameters(ModuleOp module, uint64_t seed, double deviation,
     WeightSource::Entry entry = *weights.find(nameOf(parameter));
     parameter.setSourceAttr(SourceAttr::get(
         parameter.getContext(), entry.file, entry.tensor->offset,
-        *entry.tensor->encoding, /*input_multiplier=*/FloatAttr()));
+        *entry.tensor->encoding, /*input_multiplier=*/FloatAttr(),
+        /*multipliers=*/std::nullopt));
   }
   return llvm::Error::success();
 }

@@ -49,8 +49,11 @@ static float roundUpToBf16(float value) {
 }
 
 /// max |x| / 127 of what shares a scale, of zeros 1; what is no number stays.
-/// Those of blocks are bf16.
+/// Those of blocks are bf16. Integers of a file that have multipliers of their
+/// own along the axis keep them.
 static std::vector<float> scalesOf(const StoredTensor &tensor, Axis axis) {
+  if (std::optional<std::vector<float>> own = tensor.storedScales(axis))
+    return std::move(*own);
   uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
   std::vector<float> scales(
       StoredTensor::scaleOf(axis, rows - 1, columns - 1, columns) + 1);

@@ -47,9 +47,14 @@ static float roundToBf16(float value) {
   return bit_cast<float>(bits & upperHalf);
 }
 
+static float floatAt(const char *bytes, uint64_t index) {
+  return bit_cast<float>(endian::read32le(bytes + sizeof(float) * index));
+}
+
 Expected<StoredTensor>
 StoredTensor::create(StringRef name, ArrayRef<int64_t> shape, Encoding encoding,
-                     bool transposed, const TensorFile &file, uint64_t offset) {
+                     bool transposed, const TensorFile &file, uint64_t offset,
+                     std::optional<uint64_t> multipliers) {
   std::optional<uint64_t> elements = countElements(shape);
   if (!elements || *elements == 0)
     return makeError("parameter '" + name + "' has the impossible shape " +
@@ -70,27 +75,65 @@ StoredTensor::create(StringRef name, ArrayRef<int64_t> shape, Encoding encoding,
   tensor.rows = *elements / tensor.columns;
   tensor.encoding = encoding;
   tensor.transposed = transposed;
-  if (encoding == Encoding::IntGemm8) {
-    tensor.multiplier =
-        bit_cast<float>(endian::read32le(tensor.bytes.data() + *elements));
-    if (!std::isfinite(tensor.multiplier) || tensor.multiplier <= 0)
-      return makeError("parameter '" + name + "' of '" + file.getPath() +
-                       "' has the quantisation multiplier " +
-                       std::to_string(tensor.multiplier) +
-                       " (expected a positive number)");
-  }
+  if (encoding == Encoding::IntGemm8)
+    multipliers = offset + *elements;
+  if (Error error = tensor.readMultipliers(name, file, multipliers))
+    return std::move(error);
   return tensor;
 }
 
+Error StoredTensor::readMultipliers(StringRef name, const TensorFile &file,
+                                    std::optional<uint64_t> offset) {
+  bool isByRow = encoding == Encoding::Int8Rows;
+  if (!offset && isByRow)
+    return makeError("parameter '" + name + "' of '" + file.getPath() +
+                     "' has rows without multipliers");
+  if (!offset) {
+    if (encoding == Encoding::Int16)
+      multiplier = 1000;
+    return Error::success();
+  }
+  uint64_t count = !isByRow ? 1 : transposed ? columns : rows;
+  uint64_t fileSize = file.getBytes().size();
+  if (*offset > fileSize || count > (fileSize - *offset) / sizeof(float))
+    return makeError("parameter '" + name + "' has " + Twine(count) +
+                     " multipliers from byte " + Twine(*offset) + " of '" +
+                     file.getPath() + "' but the file has " + Twine(fileSize) +
+                     " bytes");
+  StringRef stored = file.getBytes().substr(*offset, count * sizeof(float));
+  for (uint64_t i = 0; i < count; ++i) {
+    float value = floatAt(stored.data(), i);
+    if (!std::isfinite(value) || value <= 0)
+      return makeError("parameter '" + name + "' of '" + file.getPath() +
+                       "' has the quantisation multiplier " +
+                       std::to_string(value) + " (expected a positive number)");
+    multiplier = value;
+  }
+  if (isByRow)
+    rowMultipliers = stored;
+  return Error::success();
+}
+
+namespace {
+/// What integers are divided by: all by one number, or each row of the file,
+/// which is so long, by one of its own.
+struct Divisors {
+  float all;
+  const char *ofRows;
+  uint64_t rowLength;
+};
+} // namespace
+
 /// Calls `use` with a function from the index of a stored element to its value.
 template <typename Use>
-static void withElements(Encoding encoding, const char *bytes, float multiplier,
-                         const Use &use) {
+static void withElements(Encoding encoding, const char *bytes,
+                         Divisors divisors, const Use &use) {
+  auto integerAt = [=](uint64_t i) {
+    return float(static_cast<signed char>(bytes[i]));
+  };
   switch (encoding) {
   case Encoding::F32:
-    return use([=](uint64_t i) {
-      return bit_cast<float>(endian::read32le(bytes + 4 * i));
-    });
+    return use([=](uint64_t i) { return floatAt(bytes, i); });
   case Encoding::F16:
     return use(
         [=](uint64_t i) { return widenHalf(endian::read16le(bytes + 2 * i)); });
@@ -99,8 +142,14 @@ static void withElements(Encoding encoding, const char *bytes, float multiplier,
       return bit_cast<float>(uint32_t(endian::read16le(bytes + 2 * i)) << 16);
     });
   case Encoding::IntGemm8:
+    return use([=](uint64_t i) { return integerAt(i) / divisors.all; });
+  case Encoding::Int8Rows:
     return use([=](uint64_t i) {
-      return float(static_cast<signed char>(bytes[i])) / multiplier;
+      return integerAt(i) / floatAt(divisors.ofRows, i / divisors.rowLength);
+    });
+  case Encoding::Int16:
+    return use([=](uint64_t i) {
+      return float(int16_t(endian::read16le(bytes + 2 * i))) / divisors.all;
     });
   }
 }
@@ -175,6 +224,16 @@ StoredTensor StoredTensor::asIntegers() const {
   return tensor;
 }
 
+std::optional<std::vector<float>> StoredTensor::storedScales(Axis axis) const {
+  if (rowMultipliers.empty() || factor != 1.0f || rounding != Rounding::None ||
+      axis != (transposed ? Axis::Columns : Axis::Rows))
+    return std::nullopt;
+  std::vector<float> scales(transposed ? columns : rows);
+  for (auto [row, scale] : enumerate(scales))
+    scale = 1.0f / floatAt(rowMultipliers.data(), row);
+  return scales;
+}
+
 StoredTensor StoredTensor::concatenate(std::vector<StoredTensor> parts) {
   StoredTensor tensor;
   tensor.rows = parts.front().rows;
@@ -201,8 +260,9 @@ StoredTensor StoredTensor::scaledBy(float factor) const {
 
 void StoredTensor::decodeStored(uint64_t first, uint64_t count, float *values,
                                 uint64_t stride) const {
-  float divisor = isDivided ? multiplier : 1.0f;
-  withElements(encoding, bytes.data(), divisor, [&](auto element) {
+  Divisors divisors{isDivided ? multiplier : 1.0f, rowMultipliers.data(),
+                    transposed ? rows : columns};
+  withElements(encoding, bytes.data(), divisors, [&](auto element) {
     if (!transposed) {
       for (uint64_t r = 0; r < count; ++r)
         for (uint64_t c = 0; c < columns; ++c)

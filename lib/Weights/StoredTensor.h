@@ -2,9 +2,9 @@
 //
 // A view of a tensor in a mapped file, or of one that is made of others,
 // decoded to f32 a few rows at a time, so that the largest buffer a model needs
-// is a block of rows. Widening f16 and bf16 is exact; intgemm8 is float(int8) /
-// multiplier in f32, as Marian has it. Integers are f32 here, too, which holds
-// each of 8 bits.
+// is a block of rows. Widening f16 and bf16 is exact; intgemm8, int8_rows and
+// int16 are float(integer) / multiplier in f32, as Marian and CTranslate2 have
+// it. Integers are f32 here, too, which holds each of 8 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,13 @@ namespace heddle {
 /// Valid as long as the file it came from; safe to read from several threads.
 class StoredTensor {
 public:
-  /// A tensor of `shape` whose bytes start at `offset` of `file`. Fails if
-  /// the bytes are not all there or the multiplier is no positive number;
-  /// `name` is for the sentence.
+  /// A tensor of `shape` whose bytes start at `offset` of `file`, those of its
+  /// multipliers at `multipliers`. Fails if the bytes are not all there or a
+  /// multiplier is no positive number; `name` is for the sentence.
   static llvm::Expected<StoredTensor>
   create(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Encoding encoding,
-         bool transposed, const TensorFile &file, uint64_t offset);
+         bool transposed, const TensorFile &file, uint64_t offset,
+         std::optional<uint64_t> multipliers = std::nullopt);
 
   /// A tensor of zeros.
   static StoredTensor zeros(llvm::ArrayRef<int64_t> shape);
@@ -70,6 +71,10 @@ public:
   StoredTensor asIntegers() const;
   float getMultiplier() const { return multiplier; }
 
+  /// 1 / multiplier of each row or column, if the file has one for each: with
+  /// these scales `quantizedBy` gives the integers of the file.
+  std::optional<std::vector<float>> storedScales(Axis axis) const;
+
   uint64_t getRows() const { return rows; }
   uint64_t getColumns() const { return columns; }
 
@@ -86,6 +91,9 @@ private:
                 uint64_t stride) const;
   void decodeStored(uint64_t first, uint64_t count, float *values,
                     uint64_t stride) const;
+
+  llvm::Error readMultipliers(llvm::StringRef name, const TensorFile &file,
+                              std::optional<uint64_t> offset);
 
   void quantize(uint64_t first, uint64_t count, float *values,
                 uint64_t stride) const;
@@ -112,6 +120,8 @@ private:
   Encoding encoding = Encoding::F32;
   bool transposed = false;
   float multiplier = 1.0f;
+  /// Of `int8_rows`, one for each row of the file: f32.
+  llvm::StringRef rowMultipliers;
   bool isDivided = true;
   float factor = 1.0f;
   Rounding rounding = Rounding::None;

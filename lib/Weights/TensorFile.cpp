@@ -19,9 +19,12 @@ uint64_t storedSize(Encoding encoding, uint64_t elements) {
     return 4 * elements;
   case Encoding::F16:
   case Encoding::BF16:
+  case Encoding::Int16:
     return 2 * elements;
   case Encoding::IntGemm8:
     return elements + sizeof(float);
+  case Encoding::Int8Rows:
+    return elements;
   }
   llvm_unreachable("all encodings have a size");
 }

@@ -22,8 +22,8 @@
 
 namespace heddle {
 
-/// Bytes of a tensor of `elements` elements, multiplier included. The product
-/// does not overflow for any count that a reader lets through.
+/// Bytes of a tensor of `elements` elements, with the multiplier of `intgemm8`.
+/// The product does not overflow for any count that a reader lets through.
 uint64_t storedSize(Encoding encoding, uint64_t elements);
 
 /// One tensor of a file.
@@ -39,6 +39,16 @@ struct TensorInfo {
   uint64_t offset = 0;
   /// At least storedSize for an encoding that is known.
   uint64_t size = 0;
+  /// Where the multipliers of `int8_rows` or `int16` stand, in the same file.
+  std::optional<uint64_t> multipliers = std::nullopt;
+
+  /// Where those of the rows from `row` on begin.
+  std::optional<int64_t> multipliersFrom(int64_t row) const {
+    if (!multipliers)
+      return std::nullopt;
+    bool isByRow = encoding == Encoding::Int8Rows;
+    return int64_t(*multipliers) + (isByRow ? row * int64_t(sizeof(float)) : 0);
+  }
 };
 
 /// The number of elements of a shape, 0 if an extent is 0; nothing if an

@@ -134,9 +134,9 @@ Expected<std::optional<float>> WeightSource::readScalar(StringRef name) const {
     if (!tensor->encoding || countElements(tensor->shape) != 1)
       return makeError("tensor '" + name + "' of '" + file.getPath() +
                        "' is no number");
-    auto stored =
-        StoredTensor::create(name, tensor->shape, *tensor->encoding,
-                             /*transposed=*/false, file, tensor->offset);
+    auto stored = StoredTensor::create(name, tensor->shape, *tensor->encoding,
+                                       /*transposed=*/false, file,
+                                       tensor->offset, tensor->multipliers);
     if (!stored)
       return stored.takeError();
     float value;
@@ -156,7 +156,8 @@ Expected<StoredTensor> WeightSource::openStored(ParameterOp parameter) const {
       continue;
     Expected<StoredTensor> stored = StoredTensor::create(
         name, parameter.getLogicalShape(), source->getEncoding(),
-        parameter.getTransposed(), file, source->getOffset());
+        parameter.getTransposed(), file, source->getOffset(),
+        source->getMultipliers());
     if (stored && parameter.isStoredAsIntegers())
       return stored->asIntegers();
     return stored;
