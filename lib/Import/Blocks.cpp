@@ -23,9 +23,10 @@ Value Blocks::table(const TableBlock &block) {
 /// The weight or bias, of this shape in a file.
 Value Blocks::rowsOf(const LinearBlock &block, StringRef part,
                      ArrayRef<int64_t> shape) {
-  LayerBuilder::Parameter parameter{
-      block.name + part.str(), SmallVector<int64_t, 2>(reverse(shape)),
-      /*transposed=*/shape.size() > 1, SmallVector<int64_t, 2>(shape)};
+  LayerBuilder::Parameter parameter{(block.name + separator + part).str(),
+                                    SmallVector<int64_t, 2>(reverse(shape)),
+                                    /*transposed=*/shape.size() > 1,
+                                    SmallVector<int64_t, 2>(shape)};
   if (block.rows) {
     parameter.fileShape.front() = block.rows->all;
     parameter.firstRow = block.rows->first;
@@ -38,11 +39,12 @@ std::pair<Value, Value> Blocks::parametersOf(Value input,
                                              const LinearBlock &block) {
   int64_t width = widthOf(input);
   Value weight = block.isConv1D
-                     ? table({block.name + ".weight", width, block.width})
-                     : rowsOf(block, ".weight", {block.width, width});
+                     ? table({(block.name + separator + "weight").str(), width,
+                              block.width})
+                     : rowsOf(block, "weight", {block.width, width});
   Value bias;
   if (block.hasBias)
-    bias = rowsOf(block, ".bias", block.width);
+    bias = rowsOf(block, "bias", block.width);
   return {weight, bias};
 }
 
@@ -66,17 +68,17 @@ Value Blocks::logits(Value input, const TableBlock &table, bool isTied,
 
 LayerBuilder::Norm Blocks::normOf(const NormBlock &block, int64_t width) {
   auto vector = [&](StringRef name, StringRef older) {
-    std::string usual = block.name + name.str();
-    std::string other = block.name + older.str();
+    std::string usual = (block.name + separator + name).str();
+    std::string other = (block.name + separator + older).str();
     bool isOlder = !layers.find(usual) && layers.find(other);
     LayerBuilder::Parameter parameter{
         isOlder ? other : usual, {width}, /*transposed=*/false, {width}};
     return block.scale == 1 ? layers.weight(parameter)
                             : layers.scaledWeight(parameter, block.scale);
   };
-  Value gamma = vector(".weight", ".gamma"), beta;
+  Value gamma = vector("weight", "gamma"), beta;
   if (block.hasBias)
-    beta = vector(".bias", ".beta");
+    beta = vector("bias", "beta");
   return {block.kind, gamma, beta, block.epsilon};
 }
 
@@ -94,8 +96,8 @@ Value Blocks::relativeVectors(const RelativeBlock &block) {
     vectors.epsilon = norm.epsilon;
   }
   const LinearBlock &linear = block.linear;
-  vectors.weight = rowsOf(linear, ".weight", {linear.width, block.table.width});
-  vectors.bias = rowsOf(linear, ".bias", linear.width);
+  vectors.weight = rowsOf(linear, "weight", {linear.width, block.table.width});
+  vectors.bias = rowsOf(linear, "bias", linear.width);
   vectors.buckets = block.buckets;
   vectors.most = block.most;
   vectors.far = block.far;

@@ -97,10 +97,12 @@ struct RelativeBlock {
   int64_t buckets, most, far;
 };
 
-/// Writes blocks. Borrows the builder, whose failures are sticky.
+/// Writes blocks. Borrows the builder, whose failures are sticky. A separator
+/// stands between the name of a block and that of its tensor.
 class Blocks {
 public:
-  explicit Blocks(LayerBuilder &layers) : layers(layers) {}
+  explicit Blocks(LayerBuilder &layers, llvm::StringRef separator = ".")
+      : layers(layers), separator(separator) {}
 
   mlir::Value table(const TableBlock &block);
   mlir::Value linear(mlir::Value input, const LinearBlock &block);
@@ -125,6 +127,7 @@ private:
   LayerBuilder::Norm normOf(const NormBlock &block, int64_t width);
 
   LayerBuilder &layers;
+  llvm::StringRef separator;
 };
 
 } // namespace heddle

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/ImportModel.h"
+#include "lib/Import/CTranslate2/CTranslate2Folder.h"
 #include "lib/Import/Marian/MarianFolder.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/FirstDiagnostic.h"
@@ -66,14 +67,28 @@ static Expected<ImportedModel> importByKind(StringRef path,
   sys::fs::file_status status;
   if (std::error_code error = sys::fs::status(path, status))
     return makeError("cannot read '" + path + "': " + error.message());
-  if (!sys::fs::is_directory(status)) {
-    if (path.ends_with(".mlir"))
-      return importModule(path, context, options);
+  bool isFolder = sys::fs::is_directory(status),
+       isOfArgos = !isFolder && path.ends_with(".argosmodel"),
+       isOfCTranslate2 = isOfArgos || (isFolder && isCTranslate2Folder(path));
+  if (!options.tokenizer.empty() && !isOfCTranslate2)
+    return makeError("--tokenizer is for models of CTranslate2, but '" + path +
+                     "' is none");
+  if (!isFolder && path.ends_with(".mlir"))
+    return importModule(path, context, options);
+  if (!isFolder && !isOfArgos)
     return makeError(describeOtherFile(path));
-  }
   if (!options.weights.empty())
-    return makeError("'" + path + "' is a folder with weights of its own, so " +
-                     "'" + options.weights + "' has no use");
+    return makeError("'" + path + "' is a " + (isFolder ? "folder" : "file") +
+                     " with weights of its own, so '" + options.weights +
+                     "' has no use");
+  // In front of others: its config.json says nothing to them, and its model.bin
+  // could be a Marian model's.
+  if (isOfCTranslate2 && options.randomSeed)
+    return makeError("'" + path + "' has its options in its weights: random " +
+                     "ones have no use");
+  if (isOfCTranslate2)
+    return isOfArgos ? importArgosModel(path, context, options)
+                     : importCTranslate2Folder(path, context, options);
   SmallString<128> config = path, modules = path;
   sys::path::append(config, "config.json");
   sys::path::append(modules, "modules.json");

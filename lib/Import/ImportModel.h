@@ -1,7 +1,8 @@
 //===- ImportModel.h - From a model's files to a module ---------*- C++ -*-===//
 //
-// A model is a folder of Marian's own files, a Hugging Face folder, or a module
-// in the transformer dialect. Import writes it as unfused mathematics:
+// A model is a folder of Marian's own files, one that CTranslate2's converters
+// wrote, a Hugging Face folder, or a module in the transformer dialect. Import
+// writes it as unfused mathematics:
 //
 //   @encode(ids, lengths) -> memory; a Longformer's takes global tokens, too
 //   @decode(ids, memory, lengths) -> logits, over the whole target at once
@@ -49,6 +50,9 @@ struct ImportedModel {
 struct ImportOptions {
   /// The safetensors file of a module whose parameters have no source.
   std::string weights;
+  /// The tokenizer of a folder of CTranslate2, tokenizer.json or a
+  /// SentencePiece model, in place of the one that it has; empty for that.
+  std::string tokenizer;
   /// Numbers in place of the weights that a configuration lacks.
   std::optional<uint64_t> randomSeed;
   /// How an encoder's vectors are pooled, in place of what its folder says;
@@ -69,6 +73,12 @@ llvm::Expected<ImportedModel> importModel(llvm::StringRef path,
 /// One kind of model each; `importModel` chooses.
 llvm::Expected<ImportedModel> importMarianFolder(llvm::StringRef folder,
                                                  mlir::MLIRContext &context);
+llvm::Expected<ImportedModel>
+importCTranslate2Folder(llvm::StringRef folder, mlir::MLIRContext &context,
+                        const ImportOptions &options);
+llvm::Expected<ImportedModel> importArgosModel(llvm::StringRef path,
+                                               mlir::MLIRContext &context,
+                                               const ImportOptions &options);
 llvm::Expected<ImportedModel>
 importHuggingFaceFolder(llvm::StringRef folder, mlir::MLIRContext &context,
                         const ImportOptions &options);

@@ -12,6 +12,7 @@
 #include "lib/Import/Marian/Shortlist.h"
 #include "lib/Import/Marian/Yaml.h"
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
+#include "lib/Weights/CTranslate2File.h"
 #include "lib/Weights/Json.h"
 #include "mlir/IR/MLIRContext.h"
 #include <functional>
@@ -64,7 +65,7 @@ std::string readTensors(const TensorFile &file) {
       continue;
     auto stored =
         StoredTensor::create(tensor.name, tensor.shape, *tensor.encoding, false,
-                             file, tensor.offset);
+                             file, tensor.offset, tensor.multipliers);
     if (!stored)
       return llvm::toString(stored.takeError());
     std::vector<float> row(stored->getColumns());
@@ -94,6 +95,19 @@ TEST(Mutation, MarianFile) {
       readFile(HEDDLE_MODELS "/bergamot-en-pt/model.enpt.intgemm.alphas.bin");
   // The tables stand in the first 12 KB; the cut keeps copies small.
   mutateAtRandom(real.substr(0, 20000), 12400, 2000, readMarian);
+}
+
+TEST(Mutation, CTranslate2File) {
+  auto read = [](const std::string &bytes) -> std::string {
+    auto file = readCTranslate2File(makeBuffer(bytes));
+    return file ? readTensors(std::move(file->variables))
+                : llvm::toString(file.takeError());
+  };
+  for (const char *name : {"marian-int8", "version-1", "version-3-int8"}) {
+    std::string bytes = readFile(HEDDLE_GOLDENS "/ctranslate2/" +
+                                 std::string(name) + "/model.bin");
+    mutateAtRandom(bytes, bytes.size(), 1000, read);
+  }
 }
 
 TEST(Mutation, NpzFile) {

@@ -27,6 +27,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("-o", &options.output)
       .Case("--weights", &options.weights)
       .Case("--write-weights", &options.writeWeights)
+      .Case("--tokenizer", &options.tokenizer)
       .Case("--attention", &options.attention)
       .Case("--dump-passes", &options.dumpPasses)
       .Case("--explore", &options.explore)

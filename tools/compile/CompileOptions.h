@@ -26,6 +26,8 @@ struct CompileOptions {
   /// "-" is standard output. Empty if only a page is asked for.
   std::string output;
   std::string weights;
+  /// See ImportOptions.
+  std::string tokenizer;
   /// The seed of --random-weights.
   std::optional<uint64_t> randomSeed;
   /// The modes of --pool; empty for what the folder says.

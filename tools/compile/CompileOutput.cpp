@@ -71,7 +71,8 @@ heddle::writeArtifact(const CompileOptions &options,
 static std::vector<std::string> listInputs(const CompileOptions &options) {
   std::vector<std::string> inputs = options.dialectPlugins;
   inputs.push_back(options.model);
-  for (const std::string &path : {options.weights, options.calibrate})
+  for (const std::string &path :
+       {options.weights, options.tokenizer, options.calibrate})
     if (!path.empty())
       inputs.push_back(path);
   std::error_code end;

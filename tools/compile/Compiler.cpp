@@ -125,6 +125,7 @@ static llvm::Error compile(CompileOptions options) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
+  importOptions.tokenizer = options.tokenizer;
   importOptions.randomSeed = options.randomSeed;
   importOptions.pooling = options.pooling;
   importOptions.layers = options.layers;

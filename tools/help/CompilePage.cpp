@@ -20,6 +20,9 @@ static std::vector<Flag> getFlags() {
        "follow from SEED"},
       {"--write-weights", "FILE", kModel,
        "write the weights of --random-weights as safetensors"},
+      {"--tokenizer", "FILE", kModel,
+       "tokenizer of a CTranslate2 folder that has none: tokenizer.json or a "
+       "SentencePiece model"},
       {"--pool", "MODES", kModel,
        "make the vectors of an encoder so, in place of what its folder says: "
        "cls, max, mean, mean_sqrt, weighted_mean, last, or several with commas "

@@ -194,9 +194,12 @@ static std::string numberPieces(SentencePieceModel &model) {
 
 Expected<SentencePieceModel> readSentencePieceModel(StringRef path) {
   auto buffer = mapFile(path);
-  if (!buffer)
-    return buffer.takeError();
-  StringRef bytes = (*buffer)->getBuffer();
+  return buffer ? parseSentencePieceModel((*buffer)->getBuffer(), path)
+                : buffer.takeError();
+}
+
+Expected<SentencePieceModel> parseSentencePieceModel(StringRef bytes,
+                                                     StringRef path) {
   if (bytes.size() > kMaxModelSize)
     return makeError("'" + path + "' has " + Twine(bytes.size()) +
                      " bytes, too many for a SentencePiece model");

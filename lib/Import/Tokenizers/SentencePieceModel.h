@@ -78,6 +78,10 @@ bool splitRules(llvm::StringRef table, SentencePieceNormalizer &normalizer);
 /// Fails for what is not supported, models of words or characters among them.
 llvm::Expected<SentencePieceModel> readSentencePieceModel(llvm::StringRef path);
 
+/// The same of its bytes; `path` is for sentences.
+llvm::Expected<SentencePieceModel>
+parseSentencePieceModel(llvm::StringRef bytes, llvm::StringRef path);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_IMPORT_TOKENIZERS_SENTENCEPIECEMODEL_H

@@ -1,0 +1,272 @@
+//===- CTranslate2Network.cpp - The layers of a specification -------------===//
+//
+// Defaults are those of CTranslate2 4.8.5, which reads a file of any revision
+// of a specification: an option that is absent had one value before there was
+// an option.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/CTranslate2/CTranslate2Network.h"
+#include "lib/Import/CTranslate2/CTranslate2Positions.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+/// By their numbers in the file.
+static constexpr ActivationKind kActivations[] = {
+    ActivationKind::Relu,   ActivationKind::GeluTanh,  ActivationKind::Silu,
+    ActivationKind::Gelu,   ActivationKind::QuickGelu, ActivationKind::Tanh,
+    ActivationKind::Sigmoid};
+
+static constexpr int64_t kMostHeads = 1 << 16;
+
+/// A switch says sqrt(width) or nothing, a number itself.
+static float readScale(CTranslate2Variables &variables,
+                       const CTranslate2Side &side) {
+  std::string name = side.scope + "/scale_embeddings";
+  if (!variables.has(name))
+    name = side.scope + "/embeddings/multiply_by_sqrt_depth";
+  double value = variables.number(name, 1);
+  const TensorInfo *variable = variables.find(name);
+  if (variable && variable->elementType != "int8")
+    return float(value);
+  return value != 0 ? std::sqrt(float(side.width)) : 1.0f;
+}
+
+static std::string layerName(const CTranslate2Side &side, int64_t index) {
+  return side.scope + "/layer_" + std::to_string(index);
+}
+
+CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
+                         int64_t heads) {
+  CTranslate2Side side;
+  side.scope = scope.str();
+  side.table = side.scope + "/embeddings_0/weight";
+  if (!variables.has(side.table))
+    side.table = side.scope + "/embeddings/weight";
+  std::tie(side.vocabulary, side.width) = variables.matrix(side.table);
+  side.table = variables.first(side.table);
+  side.depth = 0;
+  while (variables.hasAny(layerName(side, side.depth) + "/"))
+    ++side.depth;
+  side.heads =
+      variables.integer(side.scope + "/num_heads", heads, 1, kMostHeads);
+  side.isPreNorm = variables.flag(side.scope + "/pre_norm", true);
+  int64_t activation = variables.integer(side.scope + "/activation", 0, 0,
+                                         std::size(kActivations) - 1);
+  side.activation = kActivations[activation];
+  side.embeddingScale = readScale(variables, side);
+  side.positionTable = side.scope + "/position_encodings/encodings";
+  if (variables.has(side.positionTable)) {
+    side.positions = variables.matrix(side.positionTable).first;
+  } else if (!variables.has(layerName(side, 0) +
+                            "/self_attention/rotary_dim")) {
+    side.positionTable = computedPositionsOf(side.width);
+    side.positions = kComputedPositions;
+  }
+  // How the embeddings of several factors would be merged.
+  variables.ignore(side.scope + "/embeddings_merge");
+  // Each attention says how many heads of keys it has.
+  variables.ignore(side.scope + "/multi_query_attention");
+  // Which heads show alignments.
+  variables.ignore(side.scope + "/alignment_layer");
+  variables.ignore(side.scope + "/alignment_heads");
+  variables.require(side.scope + "/alibi", 0,
+                    "linear biases of positions (ALiBi)");
+  variables.ignore(side.scope + "/alibi_use_positive_positions");
+  variables.ignore(side.scope + "/scale_alibi");
+  variables.require(side.scope + "/sliding_window", 0, "a window of attention");
+  variables.require(side.scope + "/final_logit_softcapping", 0,
+                    "a cap of logits");
+  variables.require(side.scope + "/scale_outputs", 1,
+                    "a factor of a decoder's output");
+  return side;
+}
+
+NormBlock CTranslate2Network::normOf(const std::string &name) {
+  variables.require(name + "/layer_norm_use_residual", 0,
+                    "norms whose weights are added to 1");
+  bool hasBias = variables.has(name + "/beta");
+  return {name, hasBias ? epsilons.layer : epsilons.rms,
+          hasBias ? NormKind::Layer : NormKind::Rms, hasBias};
+}
+
+LinearBlock CTranslate2Network::linearOf(const std::string &name,
+                                         int64_t width) {
+  return {name, width, variables.has(name + "/bias")};
+}
+
+Value CTranslate2Network::sublayer(Value input, const CTranslate2Side &side,
+                                   const std::string &name,
+                                   llvm::function_ref<Value(Value)> apply) {
+  NormBlock norm = normOf(name + "/layer_norm");
+  if (side.isPreNorm)
+    return layers.add(input, apply(blocks().norm(input, norm)));
+  return blocks().norm(layers.add(input, apply(input)), norm);
+}
+
+Value CTranslate2Network::rotary(const std::string &name, int64_t headWidth) {
+  if (!variables.has(name + "/rotary_dim"))
+    return Value();
+  int64_t width = variables.integer(name + "/rotary_dim", 0, 0, headWidth);
+  if (width == 0)
+    width = headWidth;
+  if (width % 2 != 0)
+    variables.fail("'" + name + "' turns " + Twine(width) +
+                   " elements of a head, expected an even number");
+  if (variables.flag(name + "/rotary_interleave", true))
+    variables.fail("'" + name +
+                   "' has rotary_interleave (supported: pairs of halves)");
+  LayerBuilder::Rotary rotary{variables.number(name + "/rotary_base", 10000),
+                              std::max<int64_t>(width / 2, 1)};
+  if (rotary.base <= 1)
+    variables.fail("variable '" + name + "/rotary_base' is not above 1");
+  variables.require(name + "/rotary_scaling_type", 0,
+                    "rotary positions that are scaled otherwise than linearly");
+  double factor = variables.number(name + "/rotary_scaling_factor", 1);
+  if (factor <= 0)
+    variables.fail("variable '" + name + "/rotary_scaling_factor' is not " +
+                   "above 0");
+  else if (factor != 1 && variables.has(name + "/rotary_scaling_type"))
+    rotary.scaling.push_back(factor);
+  return rotary.base > 1 ? layers.rotaryFrequencies(rotary) : Value();
+}
+
+AttentionBlock CTranslate2Network::attentionOf(const CTranslate2Side &side,
+                                               const std::string &name,
+                                               bool isOfMemory) {
+  bool isMultiQuery = variables.flag(name + "/multi_query", false);
+  int64_t kvHeads = variables.integer(
+      name + "/num_heads_kv", isMultiQuery ? 1 : side.heads, 1, kMostHeads);
+  int64_t headWidth = variables.integer(name + "/head_dim",
+                                        side.width / side.heads, 0, 1 << 20);
+  if (headWidth == 0 ||
+      (!variables.has(name + "/head_dim") && side.width % side.heads != 0)) {
+    variables.fail("the model has " + Twine(side.heads) + " heads in '" +
+                   side.scope + "', expected a divisor of its width " +
+                   Twine(side.width));
+    headWidth = 1;
+  }
+  if (side.heads % kvHeads != 0)
+    variables.fail("'" + name + "' has " + Twine(kvHeads) +
+                   " heads of keys, expected a divisor of " +
+                   Twine(side.heads));
+  variables.require(name + "/sliding_window", 0, "a window of attention");
+  int64_t queries = side.heads * headWidth, keys = kvHeads * headWidth;
+  // Queries stand in front of keys and values, or in a matrix of their own.
+  int64_t first = isOfMemory ? 0 : queries;
+  auto rows = [&](const char *linear, int64_t begin, int64_t count) {
+    LinearBlock block = linearOf(name + linear, count);
+    block.rows = RowsOfTensor{begin, first + 2 * keys};
+    return block;
+  };
+  AttentionBlock block{
+      name,
+      isOfMemory ? linearOf(name + "/linear_0", queries)
+                 : rows("/linear_0", 0, queries),
+      rows(isOfMemory ? "/linear_1" : "/linear_0", first, keys),
+      rows(isOfMemory ? "/linear_1" : "/linear_0", first + keys, keys),
+      linearOf(name + (isOfMemory ? "/linear_2" : "/linear_1"), side.width),
+      side.heads};
+  if (kvHeads != side.heads)
+    block.kvHeads = kvHeads;
+  if (std::string scale = name + "/queries_scale"; variables.has(scale))
+    block.scale = float(variables.number(scale, 1));
+  block.rotary = rotary(name, headWidth);
+  return block;
+}
+
+Value CTranslate2Network::attention(Value input, Value memory, Value mask,
+                                    const CTranslate2Side &side,
+                                    const std::string &name) {
+  AttentionBlock block = attentionOf(side, name, bool(memory));
+  block.mask = mask;
+  return sublayer(input, side, name, [&](Value x) {
+    return blocks().attention(x, memory, block);
+  });
+}
+
+FfnBlock CTranslate2Network::ffnOf(const CTranslate2Side &side,
+                                   const std::string &name) {
+  std::string up = name + "/linear_0", gate = name + "/linear_0_noact";
+  int64_t width = variables.matrix(up + "/weight").first;
+  FfnBlock block{linearOf(up, width), linearOf(name + "/linear_1", side.width),
+                 side.activation};
+  if (variables.has(gate + "/weight"))
+    block.gate = linearOf(gate, width);
+  return block;
+}
+
+Value CTranslate2Network::feedForward(Value input, const CTranslate2Side &side,
+                                      const std::string &name) {
+  FfnBlock block = ffnOf(side, name);
+  return sublayer(input, side, name,
+                  [&](Value x) { return blocks().ffn(x, block); });
+}
+
+Value CTranslate2Network::parallel(Value input, const CTranslate2Side &side,
+                                   const std::string &name, Value mask) {
+  std::string shared = name + "/shared_layer_norm";
+  bool isShared = hasNorm(shared);
+  Value first = blocks().norm(
+      input, normOf(isShared ? shared : name + "/input_layer_norm"));
+  Value second =
+      isShared
+          ? first
+          : blocks().norm(input, normOf(name + "/post_attention_layer_norm"));
+  AttentionBlock block =
+      attentionOf(side, name + "/self_attention", /*isOfMemory=*/false);
+  block.mask = mask;
+  Value attended = blocks().attention(first, /*memory=*/Value(), block);
+  Value made = blocks().ffn(second, ffnOf(side, name + "/ffn"));
+  return layers.add(layers.add(made, input), attended);
+}
+
+Value CTranslate2Network::embed(Value ids, const CTranslate2Side &side) {
+  Value table = blocks().table({side.table, side.vocabulary, side.width});
+  Value x = layers.embedding(ids, table, side.embeddingScale);
+  if (side.positions)
+    x = layers.learnedPositions(
+        x, blocks().table({side.positionTable, *side.positions, side.width}),
+        /*offset=*/0);
+  std::string norm = side.scope + "/layernorm_embedding";
+  return hasNorm(norm) ? blocks().norm(x, normOf(norm)) : x;
+}
+
+Value CTranslate2Network::layer(Value input, const CTranslate2Side &side,
+                                int64_t index, const Sources &sources) {
+  std::string name = layerName(side, index);
+  if (hasNorm(name + "/shared_layer_norm") ||
+      hasNorm(name + "/input_layer_norm"))
+    return parallel(input, side, name, sources.mask);
+  Value x = attention(input, /*memory=*/Value(), sources.mask, side,
+                      name + "/self_attention");
+  if (sources.memory)
+    x = attention(x, sources.memory, sources.memoryMask, side,
+                  name + "/attention");
+  return feedForward(x, side, name + "/ffn");
+}
+
+Value CTranslate2Network::finish(Value input, const CTranslate2Side &side) {
+  std::string norm = side.scope + "/layer_norm";
+  return hasNorm(norm) ? blocks().norm(input, normOf(norm)) : input;
+}
+
+Value CTranslate2Network::logits(Value states, const CTranslate2Side &side) {
+  std::string name = side.scope + "/projection";
+  int64_t vocabulary = variables.matrix(name + "/weight").first;
+  std::string table = variables.first(name + "/weight");
+  Value bias;
+  if (variables.has(name + "/bias"))
+    bias = layers.weight({name + "/bias",
+                          {vocabulary},
+                          /*transposed=*/false,
+                          {vocabulary}});
+  return blocks().logits(states, {table, vocabulary, side.width},
+                         /*isTied=*/table == side.table, bias);
+}
+
+} // namespace heddle

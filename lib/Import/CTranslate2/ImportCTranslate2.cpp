@@ -1,0 +1,303 @@
+//===- ImportCTranslate2.cpp - Folders that CTranslate2's converters wrote ===//
+//
+// TransformerSpec, an encoder and a decoder, or a decoder alone, with the
+// search of CTranslate2's `translate_batch` by its defaults, or of
+// argos-translate.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/CTranslate2/CTranslate2Config.h"
+#include "lib/Import/CTranslate2/CTranslate2Folder.h"
+#include "lib/Import/CTranslate2/CTranslate2Network.h"
+#include "lib/Import/CTranslate2/CTranslate2Positions.h"
+#include "lib/Import/CTranslate2/CTranslate2Tokenizer.h"
+#include "lib/Import/HuggingFace/HuggingFaceFolder.h"
+#include "lib/Import/ImportModel.h"
+#include "lib/Support/Error.h"
+#include "lib/Support/Tasks.h"
+#include "lib/Weights/Json.h"
+#include "runtime/artifact/SearchSettings.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+namespace {
+/// A specification that is read, by its name in the file.
+struct Specification {
+  StringLiteral name;
+  /// The newest revision that is known.
+  uint32_t revision;
+  /// Heads of files that do not say how many.
+  int64_t heads;
+  bool isDecoderAlone = false;
+};
+} // namespace
+
+static constexpr Specification kSpecifications[] = {
+    {"TransformerSpec", 7, 8},
+    {"TransformerBase", 2, 8},
+    {"TransformerBig", 2, 16},
+    {"TransformerDecoderSpec", 8, 8, /*isDecoderAlone=*/true}};
+
+namespace {
+/// How a program searches that says no more.
+struct Search {
+  int64_t beams;
+  double lengthPenalty;
+  int64_t maxLength, minLength;
+};
+} // namespace
+
+/// translate_batch and generate_batch, and argos-translate, which calls the
+/// first.
+static constexpr Search kTranslateBatch = {2, 1, 256, 1},
+                        kGenerateBatch = {1, 1, 512, 0},
+                        kArgosTranslate = {4, 0.2, 256, 1};
+
+static Expected<Specification> findSpecification(const CTranslate2File &model) {
+  StringRef path = model.variables.getPath();
+  for (const Specification &known : kSpecifications) {
+    if (model.specification != known.name)
+      continue;
+    if (model.revision <= known.revision)
+      return known;
+    return makeError("'" + path + "' has revision " + Twine(model.revision) +
+                     " of " + known.name + " (supported: at most " +
+                     Twine(known.revision) + ")");
+  }
+  return makeError("'" + path + "' has the specification '" +
+                   model.specification +
+                   "' (supported: TransformerSpec, TransformerBase, "
+                   "TransformerBig, TransformerDecoderSpec)");
+}
+
+/// A table has a row for each token of its vocabulary; CTranslate2 appends the
+/// unknown token to one that lacks it.
+static Error checkVocabulary(const CTranslate2Vocabulary &vocabulary,
+                             const CTranslate2Side &side, StringRef unknown) {
+  auto count = int64_t(vocabulary.tokens.size());
+  if (!vocabulary.find(unknown))
+    ++count;
+  if (count == side.vocabulary)
+    return Error::success();
+  return makeError("'" + vocabulary.path + "' has " +
+                   Twine(vocabulary.tokens.size()) + " tokens but '" +
+                   side.table + "' has " + Twine(side.vocabulary) + " rows");
+}
+
+static DictionaryAttr getGenerationAttr(MLIRContext &context,
+                                        const CTranslate2Config &config,
+                                        const Search &search,
+                                        std::optional<int64_t> start,
+                                        std::optional<int64_t> positions) {
+  Builder builder(&context);
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](const Setting &setting, Attribute value) {
+    entries.push_back(builder.getNamedAttr(setting.key, value));
+  };
+  auto addCount = [&](const Setting &setting, int64_t value) {
+    add(setting, builder.getI32IntegerAttr(int32_t(value)));
+  };
+  if (start)
+    addCount(setting::start, *start);
+  add(setting::eos, builder.getDenseI32ArrayAttr(int32_t(config.eos)));
+  if (search.beams > 1)
+    addCount(setting::beams, search.beams);
+  add(setting::earlyStopping, builder.getStringAttr("true"));
+  // What may not be generated counts for nothing in a sum of probabilities.
+  addCount(setting::renormalizes, 1);
+  if (search.lengthPenalty != 1)
+    add(setting::lengthPenalty, builder.getF64FloatAttr(search.lengthPenalty));
+  if (search.minLength > 0)
+    addCount(setting::minNewTokens, search.minLength);
+  addCount(setting::maxLength, search.maxLength);
+  if (positions)
+    addCount(setting::maxTarget, *positions);
+  return builder.getDictionaryAttr(entries);
+}
+
+/// @encode and @decode of an encoder and a decoder.
+static void buildTransformer(LayerBuilder &layers, CTranslate2Network &network,
+                             const CTranslate2Side &encoder,
+                             const CTranslate2Side &decoder) {
+  auto arguments = layers.beginFunction(
+      {"encode",
+       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
+       "memory",
+       encoder.width});
+  Value mask = layers.paddingMask(arguments[1]);
+  Value x = network.embed(arguments[0], encoder);
+  for (int64_t index = 0; index < encoder.depth; ++index)
+    x = network.layer(x, encoder, index, {mask, Value(), Value()});
+  layers.endFunction(network.finish(x, encoder));
+
+  arguments = layers.beginDecode(encoder.width, decoder.vocabulary);
+  Value causal = layers.causalMask();
+  mask = layers.paddingMask(arguments[2]);
+  x = network.embed(arguments[0], decoder);
+  for (int64_t index = 0; index < decoder.depth; ++index)
+    x = network.layer(x, decoder, index, {causal, arguments[1], mask});
+  layers.endFunction(network.logits(network.finish(x, decoder), decoder));
+}
+
+/// Sentences about files that are there and have no effect.
+static void sayWhatIsIgnored(const CTranslate2Folder &folder,
+                             ImportedModel &model) {
+  if (folder.files.has("vmap.txt"))
+    model.remarks.push_back("'" + folder.files.pathOf("vmap.txt") +
+                            "' has no effect: CTranslate2 reads it on request "
+                            "alone");
+}
+
+/// What starts a target: -1 for the vector of zeros, whatever the token.
+static Expected<int64_t> readStart(const CTranslate2Folder &folder,
+                                   const CTranslate2Config &config) {
+  if (config.startsFromZero)
+    return -1;
+  if (config.start)
+    return *config.start;
+  return makeError("'" + folder.config.getPath() +
+                   "' has 'decoder_start_token' with the value null "
+                   "(supported: a token)");
+}
+
+static Error importTransformer(CTranslate2Folder &folder, int64_t heads,
+                               const Search &search, StringRef tokenizerFile,
+                               ImportedModel &model) {
+  CTranslate2Variables variables(model.weights.getFiles().back());
+  Expected<CTranslate2Config> config =
+      readCTranslate2Config(folder, variables, /*hasStart=*/true);
+  if (!config)
+    return config.takeError();
+  CTranslate2Side encoder = readSide(variables, "encoder", heads),
+                  decoder = readSide(variables, "decoder", heads);
+  Expected<int64_t> start = readStart(folder, *config);
+  if (!start)
+    return start.takeError();
+  LayerBuilder layers(*model.module, model.weights);
+  CTranslate2Network network(layers, variables, config->epsilons);
+  buildTransformer(layers, network, encoder, decoder);
+  if (Error error = variables.finish(*model.module))
+    return error;
+  if (Error error = layers.takeError())
+    return error;
+  for (auto [vocabulary, side] :
+       {std::pair(&folder.source, &encoder), {&folder.target, &decoder}})
+    if (Error error = checkVocabulary(*vocabulary, *side, config->unknown))
+      return error;
+  Expected<ImportedTokenizer> tokenizer =
+      readCTranslate2Tokenizer(folder, *config, tokenizerFile);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  setTokenizer(std::move(*tokenizer), model);
+  setTasks(*model.module,
+           {encoder.vocabulary, decoder.vocabulary, encoder.positions,
+            getGenerationAttr(*model.module->getContext(), *config, search,
+                              *start, decoder.positions)});
+  return Error::success();
+}
+
+/// A language model: its @decode reads prompts and what follows them.
+static Error importDecoder(CTranslate2Folder &folder, int64_t heads,
+                           StringRef tokenizerFile, ImportedModel &model) {
+  CTranslate2Variables variables(model.weights.getFiles().back());
+  Expected<CTranslate2Config> config =
+      readCTranslate2Config(folder, variables, /*hasStart=*/false);
+  if (!config)
+    return config.takeError();
+  CTranslate2Side side = readSide(variables, "decoder", heads);
+  variables.require("decoder/start_from_zero_embedding", 0,
+                    "a vector of zeros in front of a prompt");
+  LayerBuilder layers(*model.module, model.weights);
+  CTranslate2Network network(layers, variables, config->epsilons);
+  auto arguments = layers.beginDecode(/*width=*/0, side.vocabulary);
+  Value causal = layers.causalMask();
+  Value x = network.embed(arguments[0], side);
+  for (int64_t index = 0; index < side.depth; ++index)
+    x = network.layer(x, side, index, {causal, Value(), Value()});
+  layers.endFunction(network.logits(network.finish(x, side), side));
+  if (Error error = variables.finish(*model.module))
+    return error;
+  if (Error error = layers.takeError())
+    return error;
+  if (Error error = checkVocabulary(folder.target, side, config->unknown))
+    return error;
+  Expected<ImportedTokenizer> tokenizer =
+      readCTranslate2Tokenizer(folder, *config, tokenizerFile);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  setTokenizer(std::move(*tokenizer), model);
+  MLIRContext *context = model.module->getContext();
+  NamedAttrList settings(getGenerationAttr(*context, *config, kGenerateBatch,
+                                           /*start=*/std::nullopt,
+                                           side.positions));
+  settings.set(kPromptKey, StringAttr::get(context, kPromptSides[1]));
+  setTasks(*model.module, {side.vocabulary, side.vocabulary, side.positions,
+                           settings.getDictionary(context)});
+  return Error::success();
+}
+
+static Expected<ImportedModel> importFiles(CTranslate2Files files,
+                                           MLIRContext &context,
+                                           const ImportOptions &options,
+                                           const Search &search) {
+  Expected<CTranslate2Folder> folder = readCTranslate2Folder(std::move(files));
+  if (!folder)
+    return folder.takeError();
+  Expected<Specification> specification = findSpecification(folder->model);
+  if (!specification)
+    return specification.takeError();
+  ImportedModel model;
+  model.module = createModule(folder->files.getPath(), "ctranslate2", context);
+  if (Error error =
+          addComputedPositions(folder->model.variables, model.weights))
+    return std::move(error);
+  if (Error error = model.weights.add(std::move(folder->model.variables)))
+    return std::move(error);
+  if (Error error = specification->isDecoderAlone
+                        ? importDecoder(*folder, specification->heads,
+                                        options.tokenizer, model)
+                        : importTransformer(*folder, specification->heads,
+                                            search, options.tokenizer, model))
+    return std::move(error);
+  model.warnings = folder->config.getWarnings().vec();
+  sayWhatIsIgnored(*folder, model);
+  return model;
+}
+
+Expected<ImportedModel> importCTranslate2Folder(StringRef path,
+                                                MLIRContext &context,
+                                                const ImportOptions &options) {
+  return importFiles(CTranslate2Files::ofFolder(path), context, options,
+                     kTranslateBatch);
+}
+
+/// Refuses packages of argos-translate that are no translators of texts alone.
+static Error checkMetadata(const CTranslate2Files &files) {
+  std::string path = files.pathOf("metadata.json");
+  auto buffer = files.read("metadata.json");
+  if (!buffer)
+    return buffer.takeError();
+  Expected<json::Object> object = parseJsonObject((*buffer)->getBuffer(), path);
+  if (!object)
+    return object.takeError();
+  ConfigReader metadata(std::move(*object), path);
+  metadata.require("type", {"translate"});
+  // A token that begins each target.
+  metadata.require("target_prefix", {""});
+  return metadata.takeError();
+}
+
+Expected<ImportedModel> importArgosModel(StringRef path, MLIRContext &context,
+                                         const ImportOptions &options) {
+  Expected<CTranslate2Files> files = CTranslate2Files::ofArchive(path);
+  if (!files)
+    return files.takeError();
+  if (Error error = checkMetadata(*files))
+    return std::move(error);
+  return importFiles(std::move(*files), context, options, kArgosTranslate);
+}
+
+} // namespace heddle
