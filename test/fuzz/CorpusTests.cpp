@@ -21,6 +21,7 @@
   DO(artifact)                                                                 \
   DO(code)                                                                     \
   DO(config)                                                                   \
+  DO(ctranslate2_folder)                                                       \
   DO(embedder)                                                                 \
   DO(manifest)                                                                 \
   DO(marian)                                                                   \
