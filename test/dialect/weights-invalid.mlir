@@ -36,6 +36,24 @@ transformer.parameter @parameter_c4_part : tensor<1x8x32xf32> packed [32, 0]
 
 // -----
 
+transformer.parameter @source_multipliers : tensor<8x4xf32>
+  // expected-error @below {{of encoding 'int8_rows' expects multipliers}}
+  from <"model.bin", offset = 0, encoding = int8_rows>
+
+// -----
+
+transformer.parameter @source_no_multipliers : tensor<8x4xf32>
+  // expected-error @below {{of encoding 'f32' expects no multipliers}}
+  from <"model.bin", offset = 0, encoding = f32 multipliers at 128>
+
+// -----
+
+transformer.parameter @source_multipliers_offset : tensor<8x4xf32>
+  // expected-error @below {{expects multipliers at an offset of at least 0 into 'model.bin', found -4}}
+  from <"model.bin", offset = 0, encoding = int8_rows multipliers at -4>
+
+// -----
+
 transformer.parameter @source_offset : tensor<8xf32>
   // expected-error @below {{expects an offset of at least 0 into 'model.bin', found -4}}
   from <"model.bin", offset = -4, encoding = f32>

@@ -9,6 +9,14 @@ transformer.parameter @bound : tensor<8xf32>
 // CHECK-SAME: from <"model.bin", offset = 8192, encoding = intgemm8>{{$}}
 transformer.parameter @stored : tensor<256x1536xf32>
   from <"model.bin", offset = 8192, encoding = intgemm8>
+// CHECK: transformer.parameter @rows : tensor<8x4xf32>
+// CHECK-SAME: from <"model.bin", offset = 64, encoding = int8_rows multipliers at 96> transposed
+transformer.parameter @rows : tensor<8x4xf32>
+  from <"model.bin", offset = 64, encoding = int8_rows multipliers at 96> transposed
+// CHECK: transformer.parameter @wide_integers : tensor<8x4xf32>
+// CHECK-SAME: from <"model.bin", offset = 112, encoding = int16>
+transformer.parameter @wide_integers : tensor<8x4xf32>
+  from <"model.bin", offset = 112, encoding = int16>
 // CHECK: transformer.parameter @half : tensor<4x8xf32>
 // CHECK-SAME: from <"model.safetensors", offset = 0, encoding = f16> transposed
 transformer.parameter @half : tensor<4x8xf32>

@@ -1,11 +1,11 @@
 //===- TokenizerLoader.h - Imported tokenizers at run time ------*- C++ -*-===//
 
-#ifndef HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
-#define HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
+#ifndef HEDDLE_TEST_UNIT_TOKENIZERS_TOKENIZERLOADER_H
+#define HEDDLE_TEST_UNIT_TOKENIZERS_TOKENIZERLOADER_H
 
-#include "FileBuilders.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "test/unit/FileBuilders.h"
 
 namespace heddle::test {
 
@@ -43,4 +43,4 @@ private:
 
 } // namespace heddle::test
 
-#endif // HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
+#endif // HEDDLE_TEST_UNIT_TOKENIZERS_TOKENIZERLOADER_H

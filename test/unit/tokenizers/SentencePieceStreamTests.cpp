@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileBuilders.h"
 #include "SentencePieceSamples.h"
 #include "runtime/api/TokenStream.h"
 #include "runtime/tokenizer/TokenNames.h"
+#include "test/unit/FileBuilders.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;

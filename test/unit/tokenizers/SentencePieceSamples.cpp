@@ -1,9 +1,9 @@
 //===- SentencePieceSamples.cpp - Models and texts to cut -----------------===//
 
 #include "SentencePieceSamples.h"
-#include "FileBuilders.h"
 #include "lib/Import/Tokenizers/ProtocolBuffer.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
+#include "test/unit/FileBuilders.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
-#define HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
+#ifndef HEDDLE_TEST_UNIT_TOKENIZERS_SENTENCEPIECESAMPLES_H
+#define HEDDLE_TEST_UNIT_TOKENIZERS_SENTENCEPIECESAMPLES_H
 
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include "runtime/tokenizer/TokenizerStages.h"
@@ -67,4 +67,4 @@ private:
 
 } // namespace heddle::test
 
-#endif // HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
+#endif // HEDDLE_TEST_UNIT_TOKENIZERS_SENTENCEPIECESAMPLES_H

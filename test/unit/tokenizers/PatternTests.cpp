@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileBuilders.h"
 #include "lib/Import/Tokenizers/Patterns/PatternSyntax.h"
 #include "lib/Import/Tokenizers/Patterns/PatternTable.h"
 #include "lib/Weights/Json.h"
 #include "runtime/tokenizer/TextPattern.h"
 #include "runtime/tokenizer/Utf8.h"
+#include "test/unit/FileBuilders.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FileBuilders.h"
 #include "SentencePieceSamples.h"
+#include "test/unit/FileBuilders.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
