@@ -186,7 +186,8 @@ TEST(FolderTokenizer, NamesAClassThatIsNotSupported) {
   const std::string supported =
       " (supported: AlbertTokenizer, BartTokenizer, BarthezTokenizer, "
       "BertTokenizer, BigBirdTokenizer, BlenderbotSmallTokenizer, "
-      "BlenderbotTokenizer, BloomTokenizer, CLIPTokenizer, CamembertTokenizer, "
+      "BlenderbotTokenizer, BloomTokenizer, ByT5Tokenizer, CLIPTokenizer, "
+      "CamembertTokenizer, "
       "CodeGenTokenizer, CodeLlamaTokenizer, CohereTokenizer, "
       "ConvBertTokenizer, DPRContextEncoderTokenizer, "
       "DPRQuestionEncoderTokenizer, DPRReaderTokenizer, DebertaTokenizer, "
