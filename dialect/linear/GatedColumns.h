@@ -17,10 +17,9 @@ namespace heddle {
 /// Columns of each of the two that stand together.
 inline constexpr int64_t kGatedColumns = 8;
 
-/// Whether W has the columns of a gate, too.
-bool isGatedByColumns(LinearOp op);
-inline bool isGatedByColumns(const TileOperands &operands) {
-  return operands.gates && !operands.residual;
+/// Whether W has the columns of a gate, too: that of a linear, or of its tiles.
+template <typename Op> bool isGatedByColumns(Op op) {
+  return op.getGates() && !op.getResidual();
 }
 
 /// The columns of W that each result takes: its own width, or twice as many.

@@ -128,10 +128,6 @@ static SmallVector<int64_t> shapeWithWidth(Value input, int64_t out) {
 // linear
 //===----------------------------------------------------------------------===//
 
-bool heddle::isGatedByColumns(LinearOp op) {
-  return op.getGates() && !op.getResidual();
-}
-
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
                      Value weight, Value bias) {
   LinearSpec spec;
@@ -166,7 +162,7 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &results) {
   int64_t out = width(adaptor.getWeight());
-  if (adaptor.getGates() && !adaptor.getResidual())
+  if (isGatedByColumns(adaptor))
     out /= 2;
   for (int64_t each : adaptor.getSplit().value_or(ArrayRef(out)))
     if (failed(inferWithWidth(adaptor.getInput(), each, results)))

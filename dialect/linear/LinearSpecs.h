@@ -60,6 +60,8 @@ struct TileOperands {
   bool hasEpilogue() const {
     return weightScales || bias || activation || residual || multiplier;
   }
+  /// Whether W has the columns of the gate, too (GatedColumns.h).
+  bool isGatedByColumns() const { return gates && !residual; }
 };
 
 /// The first row and the columns of a tile, which the end of the destination

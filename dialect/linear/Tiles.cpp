@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/LayerChecks.h"
+#include "dialect/linear/GatedColumns.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -82,8 +83,7 @@ template <typename Op> static LogicalResult verifyNext(Op op) {
 
 /// The columns of W: those of y, and of its gate where W has one.
 template <typename Op> static int64_t columnsOfWeight(Op op) {
-  bool isGated = op.getGates() && !op.getResidual();
-  return width(op.getDestination()) * (isGated ? 2 : 1);
+  return width(op.getDestination()) * (isGatedByColumns(op) ? 2 : 1);
 }
 
 /// The scales of sums of integers, and the type of what they become.

@@ -26,8 +26,10 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         y[row + r, column + c] = (residual + activation(x W + b))[row + r, column + c]
 
     for r < rows and c < columns. x [rows, in], W packed [panels, in, 32],
-    b [out], y and the residual [rows, out], which `gates` multiplies. With `partial` columns behind the
-    last one of y are left out; without it there are none. Sums run over `in`,
+    b [out], y and the residual [rows, out], which `gates` multiplies. With `gates` and
+    no residual the gate is among the columns of W, which are twice as many as those of
+    y: that is `gated` of `linear`, and the tile's columns are those of W. With `partial`
+    columns behind the last one of y are left out; without it there are none. Sums run over `in`,
     ascending, one fused multiply-add each, and then the bias, whatever the tile:
     its size changes no bit. With `next` the tile asks for rows of W that are
     needed later: from row `next` on, counted through all panels, `fetched` rows

@@ -323,6 +323,8 @@ Value LayerBuilder::rotaryFrequencies(const Rotary &rotary) {
 Value LayerBuilder::sinusoidTable(int64_t rows, int64_t width, int64_t pad) {
   Parameter table;
   table.name = table.symbol = "sinusoids";
+  for (int64_t number : {rows, width, pad})
+    table.symbol += "_" + std::to_string(number);
   table.shape = {rows, width};
   return derive(table, Derivation::Sinusoids, double(pad), {});
 }

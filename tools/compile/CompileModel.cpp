@@ -347,13 +347,14 @@ llvm::Error heddle::writeMathematics(const CompileOptions &options,
   return writeText(options.output, text + "\n");
 }
 
-static bool hasCpuCode(const CompileOptions &options) {
+bool heddle::hasCode(const CompileOptions &options, bool onGpu) {
   auto backends = getBackends(options.target, ShortTypes());
   if (!backends) // Which others say.
     llvm::consumeError(backends.takeError());
   else
-    return llvm::any_of(*backends,
-                        [](const Backend &backend) { return !backend.gpu; });
+    return llvm::any_of(*backends, [&](const Backend &backend) {
+      return backend.gpu.has_value() == onGpu;
+    });
   return false;
 }
 
@@ -372,7 +373,7 @@ static llvm::Error runModelPasses(ModuleOp module,
   modelOptions.rotated = !findTask(module, kGenerateTask);
   modelOptions.fakeQuantize = options.fakeQuantize;
   modelOptions.packWeights = !options.reference && options.gemm != "onednn";
-  modelOptions.dividesPasts = hasCpuCode(options);
+  modelOptions.dividesPasts = hasCode(options, /*onGpu=*/false);
   for (const FusionTotal &fusion : fusions)
     if (!fusion.leftOut.empty())
       modelOptions.withoutFusions.push_back(fusion.pass);

@@ -16,6 +16,9 @@ namespace heddle {
 llvm::Error writeMathematics(const CompileOptions &options,
                              const ImportedModel &model);
 
+/// Whether an artifact of these options has code for GPUs, or for CPUs.
+bool hasCode(const CompileOptions &options, bool onGpu);
+
 /// Runs the passes on `module`, that of an imported model or a copy of it,
 /// without the fusions that are left out, and writes what the options ask for:
 /// an artifact or the text of its code, and the module after each pass.

@@ -7,7 +7,6 @@
 
 #include "tools/compile/Compiler.h"
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Machine/Backend.h"
 #include "lib/CodeGen/Machine/LargeStack.h"
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
@@ -46,17 +45,6 @@ static llvm::Error loadPlugins(const CompileOptions &options,
   return llvm::Error::success();
 }
 
-static bool hasGpuCode(const CompileOptions &options) {
-  auto backends = getBackends(options.target, ShortTypes());
-  if (!backends) // Which others say.
-    llvm::consumeError(backends.takeError());
-  else
-    return llvm::any_of(*backends, [](const Backend &backend) {
-      return backend.gpu.has_value();
-    });
-  return false;
-}
-
 /// All fusions in their order; those that are left out with a reason.
 static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
   std::vector<FusionTotal> fusions;
@@ -69,7 +57,7 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
           "oneDNN computes its two linears only while they are separate";
     else if (name == "fuse-gates" && options.gemm == "onednn")
       fusion.leftOut = "oneDNN knows no gates";
-    else if (name == "fuse-gates" && hasGpuCode(options))
+    else if (name == "fuse-gates" && hasCode(options, /*onGpu=*/true))
       fusion.leftOut = "kernels of a GPU find a gate in memory";
     else if (name == "fuse-choice" && options.gemm == "onednn")
       fusion.leftOut = "oneDNN computes logits only if they are stored";

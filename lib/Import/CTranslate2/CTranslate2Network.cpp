@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/CTranslate2/CTranslate2Network.h"
-#include "lib/Import/CTranslate2/CTranslate2Positions.h"
 #include <cmath>
 
 using namespace mlir;
@@ -22,6 +21,9 @@ static constexpr ActivationKind kActivations[] = {
     ActivationKind::Sigmoid};
 
 static constexpr int64_t kMostHeads = 1 << 16;
+
+/// As many as translate_batch takes of a source.
+static constexpr int64_t kComputedPositions = 1024;
 
 /// A switch says sqrt(width) or nothing, a number itself.
 static float readScale(CTranslate2Variables &variables,
@@ -64,7 +66,7 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
     side.positions = variables.matrix(side.positionTable).first;
   } else if (!variables.has(layerName(side, 0) +
                             "/self_attention/rotary_dim")) {
-    side.positionTable = computedPositionsOf(side.width);
+    side.positionTable = "";
     side.positions = kComputedPositions;
   }
   // How the embeddings of several factors would be merged.
@@ -225,13 +227,26 @@ Value CTranslate2Network::parallel(Value input, const CTranslate2Side &side,
   return layers.add(layers.add(made, input), attended);
 }
 
+/// Positions that no file has are sinusoids, the first one in row 1.
+Value CTranslate2Network::addPositions(Value x, const CTranslate2Side &side) {
+  if (!side.positionTable.empty())
+    return layers.learnedPositions(
+        x, blocks().table({side.positionTable, *side.positions, side.width}),
+        /*offset=*/0);
+  if (side.width < 4 || side.width % 2 != 0)
+    layers.fail("the width of '" + side.scope + "' is " + Twine(side.width) +
+                ", expected an even one of at least 4, since one half of a "
+                "position holds sines");
+  return layers.learnedPositions(
+      x, layers.sinusoidTable(*side.positions + 1, side.width, /*pad=*/0),
+      /*offset=*/1);
+}
+
 Value CTranslate2Network::embed(Value ids, const CTranslate2Side &side) {
   Value table = blocks().table({side.table, side.vocabulary, side.width});
   Value x = layers.embedding(ids, table, side.embeddingScale);
   if (side.positions)
-    x = layers.learnedPositions(
-        x, blocks().table({side.positionTable, *side.positions, side.width}),
-        /*offset=*/0);
+    x = addPositions(x, side);
   std::string norm = side.scope + "/layernorm_embedding";
   return hasNorm(norm) ? blocks().norm(x, normOf(norm)) : x;
 }

@@ -30,8 +30,8 @@ struct CTranslate2Side {
   bool isPreNorm;
   ActivationKind activation;
   float embeddingScale;
-  /// The table of positions and its rows; none if attention turns queries and
-  /// keys instead.
+  /// The table of positions, empty for one that is computed, and its rows; none
+  /// if attention turns queries and keys instead.
   std::string positionTable;
   std::optional<int64_t> positions;
 };
@@ -78,6 +78,7 @@ private:
                         const CTranslate2Side &side, const std::string &name);
   mlir::Value feedForward(mlir::Value input, const CTranslate2Side &side,
                           const std::string &name);
+  mlir::Value addPositions(mlir::Value x, const CTranslate2Side &side);
   /// Frequencies of attention `name`; null if it turns nothing.
   mlir::Value rotary(const std::string &name, int64_t headWidth);
   AttentionBlock attentionOf(const CTranslate2Side &side,

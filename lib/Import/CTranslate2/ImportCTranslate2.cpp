@@ -9,7 +9,6 @@
 #include "lib/Import/CTranslate2/CTranslate2Config.h"
 #include "lib/Import/CTranslate2/CTranslate2Folder.h"
 #include "lib/Import/CTranslate2/CTranslate2Network.h"
-#include "lib/Import/CTranslate2/CTranslate2Positions.h"
 #include "lib/Import/CTranslate2/CTranslate2Tokenizer.h"
 #include "lib/Import/HuggingFace/HuggingFaceFolder.h"
 #include "lib/Import/ImportModel.h"
@@ -251,9 +250,6 @@ static Expected<ImportedModel> importFiles(CTranslate2Files files,
     return specification.takeError();
   ImportedModel model;
   model.module = createModule(folder->files.getPath(), "ctranslate2", context);
-  if (Error error =
-          addComputedPositions(folder->model.variables, model.weights))
-    return std::move(error);
   if (Error error = model.weights.add(std::move(folder->model.variables)))
     return std::move(error);
   if (Error error = specification->isDecoderAlone

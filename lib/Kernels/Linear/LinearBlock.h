@@ -9,7 +9,7 @@
 #ifndef HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H
 #define HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H
 
-#include "dialect/linear/GatedColumns.h"
+#include "dialect/Transformer.h"
 #include "lib/Kernels/Vectors/VectorLoops.h"
 #include <optional>
 
@@ -42,7 +42,7 @@ struct LinearBlock : TileOperands {
   int64_t columns() const {
     int64_t width =
         mlir::cast<mlir::MemRefType>(destination.getType()).getDimSize(1);
-    return isGatedByColumns(*this) ? 2 * width : width;
+    return isGatedByColumns() ? 2 * width : width;
   }
 };
 

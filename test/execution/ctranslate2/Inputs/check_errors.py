@@ -126,6 +126,16 @@ with_variables(setting("decoder/num_heads", 2, 0),
                "variable 'decoder/num_heads' of 'model.bin' is 0 (supported: 1 to 65536)")
 with_variables(setting("encoder/num_heads", 2, 5),
                "the model has 5 heads in 'encoder', expected a divisor of its width 16")
+
+
+def odd_width(variables, aliases):
+    variables["decoder/embeddings/weight"] = ((41, 15), 0, bytes(4 * 41 * 15))
+    del variables["encoder/position_encodings/encodings"]
+    for side in ("encoder", "decoder"):
+        setting(f"{side}/num_heads", 2, 3)(variables, aliases)
+
+
+with_variables(odd_width, "the width of 'encoder' is 15, expected an even one of at least 4")
 with_variables(setting("encoder/layer_0/self_attention/num_heads_kv", 3, 3),
                "has 3 heads of keys, expected a divisor of 4")
 with_variables(setting("decoder/alibi", 1, 1), "linear biases of positions (ALiBi)")
