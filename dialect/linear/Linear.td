@@ -37,13 +37,13 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
     scale of x. Marian shifts x by 127 to unsigned bytes. This changes the rounding
     of f32; Marian's bias takes the shift back.
 
-    x of f32 multiplies W of i8 in f32, with a scale w [in / 32, out] for each 32
-    inputs of a column (weight-only quantization):
+    x of f32 or of short floats multiplies W of i8 in f32, with a scale
+    w [in / 32, out] for each 32 inputs of a column (weight-only quantization):
 
         x W = sum_k x[k] (f32(W[k, n]) * w[k / 32, n])
 
-    the product in the middle rounded to f32: the bits are those of an f32 weight
-    with these values. Panels hold the scales in bf16.
+    Kernels may multiply the sum of 32 products by their scale, once. Panels hold
+    the scales in bf16.
 
     x and W of bf16 or f16 are multiplied exactly and summed in f32, without
     scales. How a dot of two rounds is the instruction's: ISA levels agree within a
@@ -84,9 +84,9 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
     - (C6) the widths of `split` are positive and add up to out; activation,
       residual, norm, quantize and `also` do not stand with it.
     - (C7) x and W have one element type. If it is i8, W has scales [out], and the
-      scales of x have the leading dimensions of x. With x of f32 and W of i8, W has
-      scales [in / 32, out], rounded up, or is packed and has none. Other types have
-      neither scales nor `shift`.
+      scales of x have the leading dimensions of x. With x of floats and W of i8, W
+      has scales [in / 32, out], rounded up, or is packed and has none. Other types
+      have neither scales nor `shift`.
     - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value. At
       most one of norm, `quantize` and `round` is given. `also` is given without
       `quantize` and `round`. A destination has the type of the result.

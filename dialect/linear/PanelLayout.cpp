@@ -24,7 +24,7 @@ WeightFormat heddle::weightFormatOf(Type weight, bool isScaled) {
 
 WeightFormat heddle::weightFormatOf(Value input, Value weight) {
   return weightFormatOf(getElementTypeOrSelf(weight),
-                        getElementTypeOrSelf(input).isF32());
+                        isa<FloatType>(getElementTypeOrSelf(input)));
 }
 
 namespace {

@@ -9,16 +9,17 @@
 //   F32             f32        f32         1
 //   ShortFloats     bf16, f16  as W        2
 //   Integers        i8         i8          4   begins with a row of starts
-//   ScaledIntegers  i8         f32         1   with scales of 32 inputs each
+//   ScaledIntegers  i8         f32, bf16   1   with scales of 32 inputs each
 //
 // Instructions that multiply short elements sum the products of four bytes into
 // a lane of 32 bits: inputs stand in groups of as many as four bytes hold,
 // [panels, in / g, 32, g], filled up with zeros. (Tiles of AMX read that, too,
 // with rows 128 bytes apart.)
 //
-// Kernels make f32 of ScaledIntegers (`int8w`) a vector of columns at a time.
-// Each 32 inputs of a panel, the last ones filled up with zeros, stand behind
-// two rows with the scales of their columns in bf16: [panels, 34 in / 32, 32].
+// Kernels make f32 of ScaledIntegers (`int8w`) a vector of columns at a time,
+// or bf16 of a panel, in groups of two (linear.unpack). Each 32 inputs of a
+// panel, the last ones filled up with zeros, stand behind two rows with the
+// scales of their columns in bf16: [panels, 34 in / 32, 32].
 //
 // A panel of Integers begins with one more row, of an i32 a column: -128 times
 // the sum of the column. VNNI multiplies u8 by i8, and if the kernel takes x +

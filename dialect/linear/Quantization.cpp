@@ -52,7 +52,7 @@ LogicalResult heddle::verifyWeightScales(Operation *op, Value input,
   if (!scales)
     return success();
   auto type = shapedType(input);
-  if (!type.getElementType().isF32())
+  if (type.getElementType().isInteger(8))
     return verifyVector(op, "the weight's scale", scales, out);
   int64_t blocks = llvm::divideCeil(type.getShape().back(), kScaledInputs);
   if (shapedType(scales).getShape() == ArrayRef<int64_t>{blocks, out})

@@ -31,10 +31,11 @@ void LinearTileOp::build(OpBuilder &builder, OperationState &state,
 void LinearSumsOp::build(OpBuilder &builder, OperationState &state,
                          const TileOperands &operands, Value sums,
                          const TilePlace &place, int64_t rows,
-                         const WeightRows &fetched, const DepthPiece &piece) {
-  build(builder, state, operands.input, operands.weight, sums, place.row,
-        place.column, fetched.first, fetched.count, piece.from, fetched.isAhead,
-        rows, place.columns,
+                         const WeightRows &fetched, const DepthPiece &piece,
+                         Value unpacked) {
+  build(builder, state, operands.input, operands.weight, unpacked, sums,
+        place.row, place.column, fetched.first, fetched.count, piece.from,
+        fetched.isAhead, rows, place.columns,
         piece.from ? builder.getI64IntegerAttr(piece.inputs) : IntegerAttr(),
         operands.shift);
 }
@@ -120,6 +121,27 @@ static void addTileEffects(
   }
 }
 
+/// Whether `unpacked` has the groups of a panel of W.
+static LogicalResult verifyUnpacked(Operation *op, Value weight,
+                                    Value unpacked) {
+  auto type = cast<MemRefType>(weight.getType());
+  int64_t columns = std::max<int64_t>(type.getDimSize(0), 0) * kPanelColumns;
+  PanelLayout layout(WeightFormat::ScaledIntegers, columns);
+  std::optional<int64_t> depth;
+  if (type.getElementType().isInteger(8))
+    depth = layout.depthOf(type.getShape());
+  if (!depth)
+    return op->emitOpError("expects panels ")
+           << layout.describe() << " of i8 to unpack, found " << type;
+  int64_t groups = *depth / 2;
+  if (shapedType(unpacked).getShape() ==
+      ArrayRef<int64_t>{groups, kPanelColumns, 2})
+    return success();
+  return op->emitOpError("expects an unpacked panel [")
+         << groups << ", " << kPanelColumns << ", 2], found "
+         << unpacked.getType();
+}
+
 LogicalResult LinearTileOp::verify() {
   // linear.tile_c1
   if (failed(verifyColumns(*this, getColumns())))
@@ -173,7 +195,16 @@ LogicalResult LinearSumsOp::verify() {
   if (inputs % group != 0 || inputs > depth)
     return emitOpError("expects inputs in groups of ")
            << group << ", no more than " << depth << ", found " << inputs;
-  return success();
+  // linear.sums_c5
+  if (!getUnpacked())
+    return success();
+  bool hasTiles = getRows() % 16 == 0 && getColumns() == kPanelColumns &&
+                  shapedType(getInput()).getElementType().isBF16();
+  if (!hasTiles || getFrom())
+    return emitOpError(
+        "expects x of bf16, 32 columns and a multiple of 16 rows "
+        "beside an unpacked panel");
+  return verifyUnpacked(*this, getWeight(), getUnpacked());
 }
 
 void LinearSumsOp::getEffects(
@@ -182,6 +213,17 @@ void LinearSumsOp::getEffects(
   addTileEffects(*this, getDestinationMutable(), effects);
   if (getFrom())
     effects.emplace_back(MemoryEffects::Read::get(), &getDestinationMutable());
+}
+
+LogicalResult LinearUnpackOp::verify() {
+  // linear.unpack_c1
+  return verifyUnpacked(*this, getWeight(), getDestination());
+}
+
+void LinearUnpackOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addTileEffects(*this, getDestinationMutable(), effects);
 }
 
 LogicalResult LinearFinishOp::verify() {

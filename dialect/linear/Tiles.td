@@ -16,6 +16,8 @@ def Transformer_TileValues : MemRefRankOf<[F32, BF16, F16, I8], [2]>;
 def Transformer_Panels : MemRefRankOf<[F32, BF16, F16, I8], [3, 4]>;
 def Transformer_Sums : MemRefRankOf<[F32, I32], [2]>;
 def Transformer_TileVector : MemRefRankOf<[F32], [1]>;
+/// A panel in groups of two inputs.
+def Transformer_UnpackedPanel : MemRefRankOf<[BF16], [3]>;
 
 def LinearTileOp : Transformer_Op<"linear.tile", [
       AttrSizedOperandSegments,
@@ -105,6 +107,9 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     or, if a level multiplies tiles, for each whole tile of x along its depth.
     It may ask for rows that are not there. `ahead` is that of `linear.tile`.
 
+    If a level multiplies tiles, x of bf16 by integers with scales takes a panel
+    from `linear.unpack` in `unpacked`, and its scales from W.
+
     A depth whose panels no cache holds is summed piece by piece. With `from`
     the op takes `inputs` inputs from there on, and adds their products to the
     sums of those before, in their order: none before 0.
@@ -121,9 +126,12 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     - (C3) `next` and `fetched` are given together, without `ahead`, and so are
       `from` and `inputs`.
     - (C4) `inputs` are whole groups, no more than there are.
+    - (C5) `unpacked` has the groups of a panel of W, of integers with scales. It
+      stands with x of bf16, rows in multiples of 16 and 32 columns, without `from`.
   }];
   let arguments = (ins Transformer_TileValues:$input,
                        Transformer_Panels:$weight,
+                       Optional<Transformer_UnpackedPanel>:$unpacked,
                        Transformer_Sums:$destination,
                        Index:$row, Index:$column,
                        Optional<Index>:$next, Optional<Index>:$fetched,
@@ -134,7 +142,8 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
                        OptionalAttr<I64Attr>:$inputs,
                        OptionalAttr<I64Attr>:$shift);
   let assemblyFormat = [{
-    $input (`shift` $shift^)? `,` $weight `into` $destination
+    $input (`shift` $shift^)? `,` $weight (`unpacked` `(` $unpacked^ `)`)?
+        `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
         (`ahead` $ahead^)? (`from` $from^ `inputs` $inputs)?
         `rows` $rows `columns` $columns attr-dict
@@ -144,8 +153,38 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     OpBuilder<(ins "const ::heddle::TileOperands &":$operands,
                    "::mlir::Value":$sums, "const ::heddle::TilePlace &":$place,
                    "int64_t":$rows, "const ::heddle::WeightRows &":$fetched,
-                   "const ::heddle::DepthPiece &":$piece)>
+                   "const ::heddle::DepthPiece &":$piece,
+                   CArg<"::mlir::Value", "{}">:$unpacked)>
   ];
+  let hasVerifier = 1;
+}
+
+def LinearUnpackOp : Transformer_Op<"linear.unpack", [
+      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
+    ]> {
+  let summary = "a panel of integers as bf16, for tiles";
+  let description = [{
+        to[g, c, e] = W[2 g + e, column + c]
+
+    for c < 32 and e < 2, without the scales of W: bf16 holds integers of 8 bits
+    exactly. What stands behind the depth of W is 0. Tiles of all rows of a task
+    read the panel from there.
+
+    ```mlir
+    transformer.linear.unpack %w into %panel at %column
+      : (memref<48x272x32xi8>, memref<128x32x2xbf16>, index) -> ()
+    ```
+
+    Constraints:
+    - (C1) W is integers with scales, packed, and `to` has the groups of a panel.
+  }];
+  let arguments = (ins MemRefRankOf<[I8], [3]>:$weight,
+                       Transformer_UnpackedPanel:$destination,
+                       Index:$column);
+  let assemblyFormat = [{
+    $weight `into` $destination `at` $column attr-dict
+        `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
 }
 

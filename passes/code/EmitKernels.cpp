@@ -87,11 +87,17 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case([&](LinearSumsOp sums) {
-          if (sums.getRows() % kTileRows == 0 &&
-              hasAmxProduct(sums.getInput(), isa))
+          if (sums.getUnpacked())
+            emitScaledAmxSums(sums, isa);
+          else if (sums.getRows() % kTileRows == 0 &&
+                   hasAmxProduct(sums.getInput(), isa))
             emitAmxSums(sums, isa);
           else
             emitLinearSums(sums, isa);
+          return success();
+        })
+        .Case([&](LinearUnpackOp unpack) {
+          emitLinearUnpack(unpack, isa);
           return success();
         })
         .Case([&](LinearFinishOp finish) {

@@ -210,6 +210,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
         Value input = loops.rowsOf(op.getInput(), firstRow, rows);
         TileRows lastRows = loops.separateLastRows(input);
+        Value unpacked = loops.unpackedPanel(input, op.getWeight());
         Value scales = loops.rowsOf(op.getInputScales(), firstRow, rows);
         Value residual = loops.rowsOf(op.getResidual(), firstRow, rows);
         SmallVector<Value> results;
@@ -219,6 +220,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
         auto build = [&](LinearBlock part, Value first) {
           part.input = input;
           part.lastRows = lastRows;
+          part.unpacked = unpacked;
           part.inputScales = scales;
           part.shift = op.getShiftAttr();
           part.residual = residual;

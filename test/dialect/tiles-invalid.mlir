@@ -67,7 +67,7 @@ func.func @linear_sums_c2_depth(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %s:
 
 func.func @linear_sums_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects next and fetched together}}
-  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 1, 0, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
   return
 }
 
@@ -75,7 +75,7 @@ func.func @linear_sums_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memre
 
 func.func @linear_sums_c3_from(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects from and inputs together}}
-  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 1>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 0, 0, 1>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
   return
 }
 
@@ -92,6 +92,38 @@ func.func @linear_sums_c4(%x: memref<?x8xbf16>, %w: memref<1x4x32x2xbf16>, %s: m
 func.func @linear_sums_c4_depth(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects inputs in groups of 1, no more than 8, found 9}}
   transformer.linear.sums %x, %w into %s at [%i, %i] from %i inputs 9 rows 1 columns 32 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c5(%x: memref<?x64xf32>, %w: memref<1x68x32xi8>, %p: memref<32x32x2xbf16>, %s: memref<16x32xf32>, %i: index) {
+  // expected-error @below {{expects x of bf16, 32 columns and a multiple of 16 rows beside an unpacked panel}}
+  transformer.linear.sums %x, %w unpacked(%p) into %s at [%i, %i] rows 16 columns 32 : (memref<?x64xf32>, memref<1x68x32xi8>, memref<32x32x2xbf16>, memref<16x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c5_rows(%x: memref<?x64xbf16>, %w: memref<1x68x32xi8>, %p: memref<32x32x2xbf16>, %s: memref<16x32xf32>, %i: index) {
+  // expected-error @below {{expects x of bf16, 32 columns and a multiple of 16 rows beside an unpacked panel}}
+  transformer.linear.sums %x, %w unpacked(%p) into %s at [%i, %i] rows 3 columns 32 : (memref<?x64xbf16>, memref<1x68x32xi8>, memref<32x32x2xbf16>, memref<16x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c5_groups(%x: memref<?x64xbf16>, %w: memref<1x68x32xi8>, %p: memref<16x32x2xbf16>, %s: memref<16x32xf32>, %i: index) {
+  // expected-error @below {{expects an unpacked panel [32, 32, 2], found 'memref<16x32x2xbf16>'}}
+  transformer.linear.sums %x, %w unpacked(%p) into %s at [%i, %i] rows 16 columns 32 : (memref<?x64xbf16>, memref<1x68x32xi8>, memref<16x32x2xbf16>, memref<16x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_unpack_c1(%w: memref<1x67x32xi8>, %p: memref<32x32x2xbf16>, %i: index) {
+  // expected-error @below {{expects panels [1, 34 in / 32, 32] of i8 to unpack, found 'memref<1x67x32xi8>'}}
+  transformer.linear.unpack %w into %p at %i : (memref<1x67x32xi8>, memref<32x32x2xbf16>, index) -> ()
   return
 }
 

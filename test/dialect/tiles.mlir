@@ -32,3 +32,16 @@ func.func @sums(%x: memref<?x8xf32>, %w: memref<2x8x32xf32>, %b: memref<33xf32>,
     : (memref<3x64xf32>, memref<33xf32>, memref<?x33xf32>, memref<?x33xf32>, index, index, index) -> ()
   return
 }
+
+// CHECK-LABEL: @unpacked
+func.func @unpacked(%x: memref<?x64xbf16>, %w: memref<2x68x32xi8>,
+                    %panel: memref<32x32x2xbf16>, %sums: memref<32x32xf32>,
+                    %row: index, %column: index) {
+  // CHECK: transformer.linear.unpack %arg1 into %arg2 at %arg5 : (memref<2x68x32xi8>, memref<32x32x2xbf16>, index) -> ()
+  transformer.linear.unpack %w into %panel at %column
+    : (memref<2x68x32xi8>, memref<32x32x2xbf16>, index) -> ()
+  // CHECK: transformer.linear.sums %arg0, %arg1 unpacked(%arg2) into %arg3 at[%arg4, %arg5] rows 32 columns 32
+  transformer.linear.sums %x, %w unpacked(%panel) into %sums at [%row, %column] rows 32 columns 32
+    : (memref<?x64xbf16>, memref<2x68x32xi8>, memref<32x32x2xbf16>, memref<32x32xf32>, index, index) -> ()
+  return
+}

@@ -35,6 +35,11 @@ bool hasAmxProduct(mlir::Value input, const IsaLevel &isa);
 /// Builds the code of sums of 16 or 32 rows by a panel of such an x in front of
 /// the op, which stays. All of these rows are read.
 void emitAmxSums(LinearSumsOp op, const IsaLevel &isa);
+/// The same of integers with scales, of which one panel is unpacked.
+void emitScaledAmxSums(LinearSumsOp op, const IsaLevel &isa);
+
+/// Builds the code of a panel of integers as bf16, on any level.
+void emitLinearUnpack(LinearUnpackOp op, const IsaLevel &isa);
 
 } // namespace heddle
 

@@ -107,6 +107,10 @@ static bool isOfIntegers(Value input) {
   return cast<MemRefType>(input.getType()).getElementType().isInteger(8);
 }
 
+static bool isScaled(Value input, Value weight) {
+  return weightFormatOf(input, weight) == WeightFormat::ScaledIntegers;
+}
+
 Type heddle::sumTypeOf(Value input) {
   Builder builder(input.getContext());
   return isOfIntegers(input) ? Type(builder.getI32Type())
@@ -126,10 +130,10 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   auto sumsOf = [&](int64_t rows, int64_t columns) {
     return scratch(MemRefType::get({rows, columns}, sumTypeOf(block.input)));
   };
-  // A few rows of integers are faster in vectors, which wait for no tile; the
+  // A few rows by integers are faster in vectors, which wait for no tile; the
   // bits are the same. Those of bf16 are not.
   LinearBlock few = block;
-  bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.input);
+  bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.weight);
   if (hasFewRows && block.hasEpilogue())
     few.sums = sumsOf(mostRows() - 1, wideColumns(1));
   block.sums =
@@ -165,12 +169,18 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
     int64_t width = wideColumns(rows);
     Value left = urem(sub(end, begin), index(width));
     Value wideEnd = sub(end, left);
-    each(begin, wideEnd, width, [&, rows = rows](Value column) {
-      TilePlace place{index(0), column, width, /*isPartial=*/false};
-      fewRows(block, place, rows);
-      finish(block, place, index(rows));
-    });
-    scf::YieldOp::create(builder, loc, wideEnd);
+    auto tiles = [&, rows = rows](Value first, Value last, int64_t width) {
+      each(first, last, width, [&](Value column) {
+        TilePlace place{index(0), column, width, /*isPartial=*/false};
+        fewRows(block, place, rows);
+        finish(block, place, index(rows));
+      });
+    };
+    tiles(begin, wideEnd, width);
+    // Unpacking a panel takes longer than a few rows take in vectors.
+    if (block.unpacked)
+      tiles(wideEnd, end, kPanelColumns);
+    scf::YieldOp::create(builder, loc, block.unpacked ? end : wideEnd);
   }
   builder.createBlock(&byRows.getDefaultRegion());
   scf::YieldOp::create(builder, loc, begin);
@@ -271,7 +281,7 @@ void TileLoops::sums(const LinearBlock &block, Value input,
   TileOperands operands = block;
   operands.input = input;
   LinearSumsOp::create(builder, loc, operands, block.sums, place, rows, fetched,
-                       piece);
+                       piece, rows % kTileRows == 0 ? block.unpacked : Value());
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -307,8 +317,19 @@ TileRows TileLoops::separateLastRows(Value input) {
       select(isTile, whole, index(0))};
 }
 
-/// The columns of a group of panels.
+Value TileLoops::unpackedPanel(Value input, Value weight) {
+  if (!hasAmxProduct(input, isa) || !isScaled(input, weight))
+    return Value();
+  int64_t groups =
+      llvm::divideCeil(rowBytes(input), kTileBytes) * kScaledInputs / 2;
+  return scratch(
+      MemRefType::get({groups, kPanelColumns, 2}, builder.getBF16Type()));
+}
+
+/// The columns of a group of panels: of one that is unpacked.
 Value TileLoops::groupWidth(const LinearBlock &block) {
+  if (block.unpacked)
+    return index(kPanelColumns);
   auto columnsOf = [&](int64_t bytes) {
     return index(std::max<int64_t>(1, bytes / panelBytes(block.weight)) *
                  kPanelColumns);
@@ -333,6 +354,8 @@ void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
     PanelGroup group{first, groupEnd, Value()};
     if (block.isFetched && !isPartial)
       group.fetched = fetchedRows(block, groupEnd, end);
+    if (block.unpacked)
+      LinearUnpackOp::create(builder, loc, block.weight, block.unpacked, first);
     each(index(0), size(block.destination, 0), kMostTileRows,
          [&](Value row) { tileRow(block, row, group, isPartial); });
   });
@@ -343,13 +366,17 @@ void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
 Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
                              Value end) {
   Value tiles = uceilDiv(size(block.destination, 0), kMostTileRows);
-  return select(less(groupEnd, end), uceilDiv(index(kTileRows), tiles),
-                index(0));
+  int64_t rows =
+      block.unpacked
+          ? PanelLayout(WeightFormat::ScaledIntegers, {}).rowsOfScale()
+          : kTileRows;
+  return select(less(groupEnd, end), uceilDiv(index(rows), tiles), index(0));
 }
 
 /// Sums of 32 rows, or of 16 where no more are left, pass through scratch
 /// memory, which stays in the L1 cache, too. 16 ask for nothing: where they are
-/// alone, products take no time that could be shared.
+/// alone, products take no time that could be shared. But they take some if a
+/// panel is unpacked before them.
 void TileLoops::tileRow(const LinearBlock &block, Value row,
                         const PanelGroup &group, bool isPartial) {
   Value left = sub(size(block.destination, 0), row);
@@ -363,7 +390,10 @@ void TileLoops::tileRow(const LinearBlock &block, Value row,
       fetched = {nextRow(block, row, column, group), group.fetched};
     ifElse(
         lessOrEqual(left, index(kTileRows)),
-        [&] { sums(block, x.memref, read, kTileRows); },
+        [&] {
+          sums(block, x.memref, read, kTileRows,
+               block.unpacked ? fetched : WeightRows());
+        },
         [&] { sums(block, x.memref, read, kMostTileRows, fetched); });
     finish(block, {row, column, kPanelColumns, isPartial},
            min(left, index(kMostTileRows)));

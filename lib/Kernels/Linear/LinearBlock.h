@@ -31,6 +31,8 @@ struct LinearBlock : TileOperands {
   int64_t mostRows = 0;
   /// From `TileLoops::separateLastRows`; null if x is not multiplied so.
   TileRows lastRows;
+  /// From `TileLoops::unpackedPanel`; null if tiles read panels as they are.
+  mlir::Value unpacked;
   /// Scratch memory for sums that `linear.finish` reads; null if there are
   /// none.
   mlir::Value sums;
@@ -68,6 +70,9 @@ public:
   /// is one of vectors. For `LinearBlock::lastRows` of all blocks of these
   /// rows.
   TileRows separateLastRows(mlir::Value input);
+  /// Scratch memory for a panel of W that tiles of x do not read as it is; null
+  /// if they do. For `LinearBlock::unpacked` of all blocks of these rows.
+  mlir::Value unpackedPanel(mlir::Value input, mlir::Value weight);
   /// All rows of a block, for the panels [firstPanel, endPanel) of its weight;
   /// none if the range is empty.
   void tileBlock(LinearBlock block, mlir::Value firstPanel,

@@ -6,9 +6,14 @@
 // in the loop: it is unrolled, and all strides are constants. A tile may have
 // rows of W fetched meanwhile that others will need.
 //
+// Rows of bf16 by integers with scales have the bits of AMX tiles on a level
+// that has these: of each 32 inputs the even ones are a chain of multiply-adds,
+// and so are the odd ones (LinearAmx.h).
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Linear/LinearTile.h"
+#include "lib/Kernels/Linear/LinearAmx.h"
 #include "lib/Kernels/Linear/LinearEpilogue.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -38,7 +43,9 @@ public:
         input(op.getInput()), weight(product.flatten(op.getWeight())),
         row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
         columns(op.getColumns()), next(op.getNext()), fetched(op.getFetched()),
-        isAhead(op.getAhead()), shift(op.getShift().value_or(0)),
+        isAhead(op.getAhead()),
+        isPaired(product.hasScales() && hasAmxProduct(op.getInput(), isa)),
+        shift(op.getShift().value_or(0)),
         depth(op.getInput().getType().getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
@@ -69,6 +76,8 @@ private:
   SmallVector<Value> takeGroups(ValueRange sums);
   SmallVector<Value> takeBlocks(ValueRange sums);
   SmallVector<Value> takeBlock(Value block, int64_t inputs, ValueRange sums);
+  SmallVector<Value> takeInputs(Value block, int64_t offset, int64_t step,
+                                int64_t inputs);
   int64_t unrolled() const;
   void fetch(Value g);
 
@@ -77,6 +86,8 @@ private:
   /// The row of W to ask for first, and how many at a time; null for none.
   Value next, fetched;
   bool isAhead;
+  /// Whether even and odd inputs of a block have sums of their own.
+  bool isPaired;
   int64_t shift, depth;
   int64_t lanes, vectors;
   /// The first group, and the sums of those before it; null where it is the
@@ -172,6 +183,38 @@ SmallVector<Value> TileSums::build() {
   return product.hasScales() ? takeBlocks(sums) : takeGroups(sums);
 }
 
+/// The products of every `step`-th of `inputs` inputs that share scales, from
+/// `offset` on, summed without these.
+SmallVector<Value> TileSums::takeInputs(Value block, int64_t offset,
+                                        int64_t step, int64_t inputs) {
+  Value firstRow = product.firstGroupOf(block);
+  Value firstInput = loops.mul(block, kScaledInputs);
+  auto add = [&](Value input, bool isFirstOfLine, ValueRange carried) {
+    return multiplyAdd(loops.add(firstInput, input),
+                       loadWeights(loops.add(firstRow, input), isFirstOfLine),
+                       carried);
+  };
+  int64_t turn = unrolled() * step;
+  int64_t end = offset + inputs / turn * turn;
+  SmallVector<Value> added(rows * vectors, loops.f32(0, lanes));
+  if (offset < end)
+    added = loops.carry(
+        loops.index(offset), loops.index(end), turn, added,
+        [&](Value input, ValueRange carried) {
+          if (next)
+            fetch(loops.sub(loops.add(firstInput, input),
+                            firstGroup ? firstGroup : loops.index(0)));
+          SmallVector<Value> more(carried);
+          for (int64_t i = 0; i < turn; i += step)
+            more = add(loops.add(input, i),
+                       (offset + i) % product.rowsOfLine() == 0, more);
+          return more;
+        });
+  for (int64_t input = end; input < inputs; input += step)
+    added = add(loops.index(input), /*isFirstOfLine=*/false, added);
+  return added;
+}
+
 /// Adds the products of `inputs` inputs that share scales: their sum is
 /// multiplied by the scale, not each weight.
 SmallVector<Value> TileSums::takeBlock(Value block, int64_t inputs,
@@ -182,30 +225,14 @@ SmallVector<Value> TileSums::takeBlock(Value block, int64_t inputs,
     scales.push_back(
         product.loadScales(weight, place.panel, block, place.column, lanes));
   }
-  Value firstRow = product.firstGroupOf(block);
-  Value firstInput = loops.mul(block, kScaledInputs);
-  auto add = [&](Value input, bool isFirstOfLine, ValueRange carried) {
-    return multiplyAdd(loops.add(firstInput, input),
-                       loadWeights(loops.add(firstRow, input), isFirstOfLine),
-                       carried);
-  };
-  int64_t unroll = unrolled(), whole = inputs / unroll * unroll;
-  SmallVector<Value> added(sums.size(), loops.f32(0, lanes));
-  if (whole > 0)
-    added = loops.carry(
-        loops.index(0), loops.index(whole), unroll, added,
-        [&](Value input, ValueRange carried) {
-          if (next)
-            fetch(loops.sub(loops.add(firstInput, input),
-                            firstGroup ? firstGroup : loops.index(0)));
-          SmallVector<Value> more(carried);
-          for (int64_t step = 0; step < unroll; ++step)
-            more = add(loops.add(input, step), step % product.rowsOfLine() == 0,
-                       more);
-          return more;
-        });
-  for (int64_t input = whole; input < inputs; ++input)
-    added = add(loops.index(input), /*isFirstOfLine=*/false, added);
+  SmallVector<Value> added =
+      takeInputs(block, /*offset=*/0, /*step=*/isPaired ? 2 : 1, inputs);
+  if (isPaired) {
+    SmallVector<Value> odd =
+        takeInputs(block, /*offset=*/1, /*step=*/2, inputs);
+    for (auto [sum, other] : llvm::zip(added, odd))
+      sum = loops.add(sum, other);
+  }
   for (auto [i, sum] : llvm::enumerate(added))
     sum = loops.fma(scales[i % vectors], sum, sums[i]);
   return added;

@@ -63,6 +63,7 @@ void RangedLogits::forEachBlock(LinearBlock block, Chunk chunk,
     block.input = loops.rowsOf(op.getInput(), row, rows);
     block.inputScales = loops.rowsOf(op.getInputScales(), row, rows);
     block.lastRows = loops.separateLastRows(block.input);
+    block.unpacked = loops.unpackedPanel(block.input, op.getWeight());
     block.destination = loops.rowsOf(logits, loops.index(0), rows);
     loops.tileBlock(block, firstPanel, endPanel);
     chunk.row = row;

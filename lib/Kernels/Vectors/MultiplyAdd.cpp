@@ -13,6 +13,7 @@
 
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,7 +33,7 @@ int64_t MultiplyAdd::rowsOfLine() const {
 }
 
 PanelLayout MultiplyAdd::layout() const {
-  return PanelLayout(weightFormatOf(weight, element.isF32()),
+  return PanelLayout(weightFormatOf(weight, isa<FloatType>(element)),
                      ArrayRef<int64_t>());
 }
 
@@ -48,6 +49,8 @@ VectorType MultiplyAdd::accumulatorType(int64_t lanes) const {
 }
 
 VectorType MultiplyAdd::operandType(int64_t lanes) const {
+  if (hasScales())
+    return loops.vectorType(lanes);
   return VectorType::get(lanes * group(), element);
 }
 
@@ -179,8 +182,12 @@ Value MultiplyAdd::broadcast(Value x, ValueRange at, int64_t lanes,
                              bool isWhole) const {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
-  if (group() == 1)
-    return loops.broadcast(loops.load(x, at), lanes);
+  if (group() == 1) {
+    Value one = loops.load(x, at);
+    if (!element.isF32())
+      one = heddle::widen(builder, loc, one);
+    return loops.broadcast(one, lanes);
+  }
   Type word = builder.getI32Type();
   if (isShortFloat(element) && !isWhole) {
     Value half = arith::BitcastOp::create(builder, loc, builder.getI16Type(),
@@ -262,7 +269,7 @@ Value MultiplyAdd::signedProducts(Value x, Value w) const {
 }
 
 Value MultiplyAdd::multiplyAdd(Value x, Value w, Value sums) const {
-  if (element.isF32())
+  if (element.isF32() || hasScales())
     return sums ? loops.fma(x, w, sums) : loops.mul(x, w);
   int64_t lanes = cast<VectorType>(w.getType()).getNumElements() / group();
   VectorType type = accumulatorType(lanes);

@@ -14,8 +14,8 @@
 //   i8     others          4  i32           vpmaddubsw of |w| and x with the
 //                                           sign of w, then vpmaddwd with ones
 //
-// x of f32 and w of i8 (weight-only quantization) are one fused multiply-add,
-// of w as f32 times its scale.
+// x of f32 or a short float and w of i8 (weight-only quantization) are one
+// fused multiply-add of both as f32; the sum of 32 of them meets its scale.
 //
 // Sums of i8 are exact for x of at least -127 and any w, up to a depth of
 // 130,000: the first instruction of the last row adds two products in 16 bits,
@@ -40,7 +40,7 @@ public:
   /// x and w are both of that type: f32, bf16, f16 or i8.
   MultiplyAdd(VectorLoops &loops, mlir::Type element)
       : MultiplyAdd(loops, element, element) {}
-  /// Of one type, or x of f32 and w of i8.
+  /// Of one type, or x of floats and w of i8.
   MultiplyAdd(VectorLoops &loops, mlir::Type element, mlir::Type weight)
       : loops(loops), element(element), weight(weight) {}
 

@@ -38,7 +38,7 @@ func.func @TYPE_NAME(
 std::vector<const char *> heddle::test::productTypes() {
   if (runsOneCell())
     return {"i8"};
-  return {"f32", "bf16", "f16", "i8", "scaled"};
+  return {"f32", "bf16", "f16", "i8", "scaled", "scaled_bf16"};
 }
 
 std::string heddle::test::fillRanged(const RangedModule &module,
@@ -57,21 +57,27 @@ std::string heddle::test::fillRanged(const RangedModule &module,
               (isF16 ? "to f16" : "") + R"(
     : (tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxELEMENT>
   %w = transformer.weight @r_NAME : tensor<DEPTHxVOCABULARYxELEMENT>)";
-  } else if (type == "i8" || type == "scaled") {
+  } else if (type == "i8" || type == "scaled" || type == "scaled_bf16") {
     parameters = "transformer.parameter @i_NAME : tensor<DEPTHxVOCABULARYxi8>"
                  " KIND_integers of [@w_NAME]\n"
                  "transformer.parameter @s_NAME : SCALES"
                  " KIND_scales of [@w_NAME]\n";
-    factors = type == "i8" ? R"(
+    if (type == "i8")
+      factors = R"(
   %q, %t = transformer.quantize %x
-    : (tensor<?xDEPTHxf32>) -> (tensor<?xDEPTHxi8>, tensor<?xf32>))"
-                           : R"(
+    : (tensor<?xDEPTHxf32>) -> (tensor<?xDEPTHxi8>, tensor<?xf32>))";
+    else if (type == "scaled")
+      factors = R"(
   %q = transformer.add %x, %x : (tensor<?xDEPTHxf32>, tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxf32>)";
+    else
+      factors = R"(
+  %q = transformer.round %x : (tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxbf16>)";
     factors += R"(
   %w = transformer.weight @i_NAME : tensor<DEPTHxVOCABULARYxi8>
   %s = transformer.weight @s_NAME : SCALES)";
   }
-  bool hasScales = type == "i8", isScaled = type == "scaled";
+  bool hasScales = type == "i8",
+       isScaled = type == "scaled" || type == "scaled_bf16";
   bool isWeighed = hasScales || isScaled;
   std::string blocks = std::to_string((sizes.depth + 31) / 32) + "x";
   return fill(kModule, {{"PARAMETERS", parameters},
@@ -91,7 +97,9 @@ std::string heddle::test::fillRanged(const RangedModule &module,
                         {"REST", module.rest},
                         {"OP", module.op},
                         {"TYPE", type},
-                        {"ELEMENT", isScaled ? "f32" : type},
+                        {"ELEMENT", type == "scaled"        ? "f32"
+                                    : type == "scaled_bf16" ? "bf16"
+                                                            : type},
                         {"WEIGHT", isWeighed ? "i8" : type},
                         {"NAME", sizes.name()},
                         {"DEPTH", std::to_string(sizes.depth)},

@@ -1,9 +1,9 @@
-//===- ScaledWeightsTests.cpp - f32 by integers with scales ---------------===//
+//===- ScaledWeightsTests.cpp - floats by integers with scales ------------===//
 //
-// Linears of f32 vectors and i8 weights with a scale for each 32 inputs of a
-// column, and of f32 weights with the same values, on every ISA level, beside
-// the formula in double. Logits in ranges have their tests with those of other
-// types, deep linears, too.
+// Linears of vectors of f32, or of bf16, and i8 weights with a scale for each
+// 32 inputs of a column, and of f32 weights with the same values, on every ISA
+// level, tiles among them, beside the formula in double. Logits in ranges have
+// their tests with those of other types, deep linears, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,9 @@ namespace {
 class ScaledWeightsTest : public LayerTest {};
 } // namespace
 
-HEDDLE_FOR_EVERY_CODE(ScaledWeightsTest);
+INSTANTIATE_TEST_SUITE_P(, ScaledWeightsTest,
+                         testing::ValuesIn(everyCodeOfShortTypes()),
+                         testing::PrintToStringParamName());
 
 /// All sizes of tiles, whole and below.
 static constexpr int64_t kRows = 75;
@@ -30,10 +32,10 @@ static constexpr int64_t kRows = 75;
 /// Depths around what is unrolled and what shares a scale; columns around
 /// panels and wide tiles.
 static const std::pair<int64_t, int64_t> kShapes[] = {
-    {1, 1}, {3, 33}, {31, 8}, {37, 100}, {64, 160}, {130, 264}};
+    {1, 1}, {3, 33}, {31, 8}, {37, 100}, {64, 160}, {130, 264}, {234, 72}};
 
-/// "scaled_SHAPE" of the integers, and "plain_SHAPE" of f32 weights with their
-/// values.
+/// "scaled_SHAPE" of the integers, "short_SHAPE" of them and vectors of bf16,
+/// and "plain_SHAPE" of f32 weights with their values.
 static std::string moduleOf(int64_t depth, int64_t columns) {
   return fill(R"(
 transformer.parameter @w_SHAPE : tensor<SHAPExf32>
@@ -53,6 +55,21 @@ func.func @scaled_SHAPE(
   %y = transformer.linear %x, %i scales(%s), %b activation(relu) residual(%r)
     : (tensor<?xINxf32>, tensor<SHAPExi8>, tensor<BLOCKSxOUTxf32>, tensor<OUTxf32>,
        tensor<?xOUTxf32>) -> tensor<?xOUTxf32>
+  return %y : tensor<?xOUTxf32>
+}
+func.func @short_SHAPE(
+    %x: tensor<?xINxf32> {transformer.name = "x",
+                          transformer.dims = ["rows"]},
+    %r: tensor<?xOUTxf32> {transformer.name = "r",
+                           transformer.dims = ["rows"]})
+    -> (tensor<?xOUTxf32> {transformer.name = "y"}) {
+  %q = transformer.round %x : (tensor<?xINxf32>) -> tensor<?xINxbf16>
+  %i = transformer.weight @i_SHAPE : tensor<SHAPExi8>
+  %s = transformer.weight @s_SHAPE : tensor<BLOCKSxOUTxf32>
+  %b = transformer.weight @b_SHAPE : tensor<OUTxf32>
+  %y = transformer.linear %q, %i scales(%s), %b activation(relu) residual(%r)
+    : (tensor<?xINxbf16>, tensor<SHAPExi8>, tensor<BLOCKSxOUTxf32>,
+       tensor<OUTxf32>, tensor<?xOUTxf32>) -> tensor<?xOUTxf32>
   return %y : tensor<?xOUTxf32>
 }
 func.func @plain_SHAPE(
@@ -121,15 +138,17 @@ TEST_P(ScaledWeightsTest, Linear) {
                          r = randomValues(kRows * columns, 4);
       x[9 * depth] = std::numeric_limits<float>::quiet_NaN();
       Values values = {{"x", x}, {"r", r}};
-      std::vector<double> expected =
-          formula(x, r, quantized(weights["w_" + shape].values, columns),
-                  weights["b_" + shape].values);
-      // 130 products below 1 with a rounding error of 2^-24 of the sum so far
+      std::vector<float> w = quantized(weights["w_" + shape].values, columns),
+                         b = weights["b_" + shape].values;
+      std::vector<double> expected = formula(x, r, w, b);
+      // 234 products below 1 with a rounding error of 2^-24 of the sum so far
       // each.
       for (const std::vector<float> &found :
            {runInBatches(code, "scaled_" + shape, kRows, values),
             runRows(code, "plain_" + shape, 0, kRows, values)})
-        expectNear(found, expected, 1.2e-5);
+        expectNear(found, expected, 1.4e-5);
+      expectNear(runInBatches(code, "short_" + shape, kRows, values),
+                 formula(rounded(x), r, w, b), 1.4e-5);
     }
   });
 }

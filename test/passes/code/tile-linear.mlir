@@ -353,6 +353,30 @@ func.func private @multiplies_tiles_of_bf16(%x: memref<?x64xbf16>,
 
 // -----
 
+// Integers with scales have vectors for a few rows, of all panels, and tiles for
+// others, which read one panel after the other as bf16.
+// AMX-LABEL: @unpacks_panels
+func.func private @unpacks_panels(%x: memref<?x64xbf16>,
+    %w: memref<5x68x32xi8>, %y: memref<?x160xf32>) {
+  // AMX: %[[PANEL:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32x2xbf16>
+  // AMX: case 3
+  // AMX: linear.tile {{.*}} ahead rows 3 columns 128
+  // AMX: linear.tile {{.*}} ahead rows 3 columns 32
+  // AMX: scf.for
+  // AMX: linear.unpack %arg1 into %[[PANEL]] at %[[COLUMN:.*]] :
+  // AMX: scf.for {{.*}} step %c32
+  // AMX: linear.sums {{.*}} unpacked(%[[PANEL]]) {{.*}} rows 16 columns 32
+  // AMX: linear.sums {{.*}} unpacked(%[[PANEL]]) {{.*}} rows 32 columns 32
+  // AMX: linear.finish
+  // AMX-NOT: transformer.linear
+  // AMX: return
+  transformer.linear %x, %w into %y
+    : (memref<?x64xbf16>, memref<5x68x32xi8>, memref<?x160xf32>) -> ()
+  return
+}
+
+// -----
+
 // Rows that are no whole words long, and f32, keep tiles of vectors.
 // AMX-LABEL: @keeps_vectors
 func.func private @keeps_vectors(%x: memref<?x37xi8>,
