@@ -2,11 +2,12 @@
 //
 // Three things decide the type of a product: how the checkpoint stores its
 // weight, --dtype, and --keep for the weight's name. The factors of a product
-// become integers or short floats, and so does an embedding table. Attention
-// multiplies short floats if --dtype or --cache-dtype says so, never integers,
-// since none of its factors is a weight; but the keys and values that a decoder
-// keeps are stored as integers if --cache-dtype says so. All else stays f32. A
-// vector that several products read is quantised or rounded once.
+// become integers or short floats, and so does an embedding table; what weights
+// of int8w meet says --activation-dtype. Attention multiplies short floats if
+// --dtype, --activation-dtype or --cache-dtype says so, never integers, since
+// none of its factors is a weight; but the keys and values that a decoder keeps
+// are stored as integers if --cache-dtype says so. All else stays f32. A vector
+// that several products read is quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,6 +77,7 @@ private:
   }
   ShortWeight shorten(ParameterOp weight, ParameterOp bias, Outputs outputs);
   ShortVector shorten(Value vectors, ShortWeight weight);
+  Type vectorTypeOf(ShortWeight weight);
   void buildShort(ShortVector &result, Value vectors, ShortWeight weight);
   Value read(OpBuilder &builder, ParameterOp parameter) {
     return parameter ? MadeParameters::read(builder, parameter) : Value();
@@ -166,11 +168,20 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
   return result;
 }
 
+/// The short float that vectors become before they meet a weight; null if they
+/// become integers or stay f32.
+Type ChoosePrecision::vectorTypeOf(ShortWeight weight) {
+  if (weight.precision == Precision::Int8Weights && activations == "bf16")
+    return BFloat16Type::get(&getContext());
+  return shortFloatOf(weight.precision, &getContext());
+}
+
 ShortVector ChoosePrecision::shorten(Value vectors, ShortWeight weight) {
-  if (weight.precision == Precision::Int8Weights)
+  Type type = vectorTypeOf(weight);
+  if (weight.precision == Precision::Int8Weights && !type)
     return {vectors, Value()};
   Attribute key = UnitAttr::get(&getContext());
-  if (Type type = shortFloatOf(weight.precision, &getContext()))
+  if (type)
     key = TypeAttr::get(type);
   if (weight.isRotated)
     key = StringAttr::get(&getContext(), "rotated");
@@ -189,7 +200,7 @@ void ChoosePrecision::buildShort(ShortVector &result, Value vectors,
                                  ShortWeight weight) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfterValue(vectors);
-  if (Type type = shortFloatOf(weight.precision, &getContext())) {
+  if (Type type = vectorTypeOf(weight)) {
     result.elements = RoundOp::create(builder, vectors.getLoc(), vectors,
                                       /*destination=*/Value(), type)
                           .getOutput();
@@ -209,8 +220,10 @@ void ChoosePrecision::report(Operation *op, ShortWeight weight) {
                        nameOf(op) + " multiplies " + nameOfShortFloat(type));
   if (weight.precision == Precision::Int8Weights)
     return reportFused(kPass, op,
-                       nameOf(op) + " multiplies f32 by int8, each 32 inputs "
-                                    "of an output with a scale of their own");
+                       nameOf(op) + " multiplies " +
+                           (vectorTypeOf(weight) ? "bf16" : "f32") +
+                           " by int8, each 32 inputs of an output with a scale "
+                           "of their own");
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
                         : "each vector and each output with a scale of its own";
@@ -381,6 +394,8 @@ void ChoosePrecision::visit(LayerOpInterface op) {
   bool isAsked = !attention.empty() && attention != "int8";
   std::optional<Precision> ordered =
       parsePrecision(isAsked ? attention : dtype);
+  if (!isAsked && ordered == Precision::Int8Weights && activations == "bf16")
+    ordered = Precision::BF16;
   Type type = ordered ? shortFloatOf(*ordered, &getContext()) : Type();
   if (!type)
     return decline(op, isAsked ? "that was asked for"
@@ -402,6 +417,9 @@ void ChoosePrecision::runOnOperation() {
       !llvm::is_contained({"f32", "bf16", "f16", "int8"}, attention))
     return fail(makeError("attention is '" + attention +
                           "', expected f32, bf16, f16 or int8"));
+  if (activations != "f32" && activations != "bf16")
+    return fail(makeError("activations is '" + activations +
+                          "', expected f32 or bf16"));
   if (dtype == "f32" && attention.empty())
     return;
   hasChoice =

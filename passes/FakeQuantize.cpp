@@ -94,7 +94,9 @@ void FakeQuantize::visit(LinearOp op) {
   if (precision == Precision::F32 || (precision == Precision::Int8 && !hasBias))
     return;
   OpBuilder builder(op);
-  if (precision != Precision::Int8Weights)
+  if (precision == Precision::Int8Weights && activations == "bf16")
+    op.getInputMutable().assign(fakeInput(op, weight, Precision::BF16));
+  else if (precision != Precision::Int8Weights)
     op.getInputMutable().assign(fakeInput(op, weight, precision));
   op.getWeightMutable().assign(MadeParameters::read(
       builder, fakeWeight(weight, precision,

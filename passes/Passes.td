@@ -116,8 +116,8 @@ def ChoosePrecisionPass
 
     - `f32`: none;
     - `int8`: products by a parameter multiply integers;
-    - `int8w`: weights of products are integers, which vectors of f32 multiply
-      (weight-only quantization);
+    - `int8w`: weights of products are integers, which vectors of f32, or of bf16
+      if `activations` says so, multiply (weight-only quantization);
     - `auto`: products by a parameter that the checkpoint stores as integers
       multiply integers;
     - `bf16`, `f16` (short floats): products by a parameter, and attention,
@@ -140,8 +140,10 @@ def ChoosePrecisionPass
     a parameter of i8. If the checkpoint has integers and multipliers, as Marian's
     int8 models do, these are kept; otherwise each vector and each output has a
     scale of its own. Embedding tables become integers by the same rule, with a
-    scale per row. With `int8w` vectors stay f32, each 32 inputs of an output share
-    a scale, and linears and logits alone have such weights. With `rotated`, vectors
+    scale per row. With `int8w` each 32 inputs of an output share a scale, and
+    linears and logits alone have such weights. Vectors stay f32; with
+    `activations=bf16` they come from a `round`, and so do the factors of attention
+    if `attention` says nothing. With `rotated`, vectors
     with scales are rotated before they are quantised, and so are the weights of
     their linears: the error of a product gets several times smaller where vectors
     have a few large numbers (see `quantize`).
@@ -170,6 +172,8 @@ def ChoosePrecisionPass
                "wide">,
     Option<"rotated", "rotated", "bool", /*default=*/"false",
            "rotate vectors with scales before they are quantised">,
+    Option<"activations", "activations", "std::string", /*default=*/[{"f32"}],
+           "f32 or bf16, what multiplies weights of int8w">,
     Option<"attention", "attention", "std::string", /*default=*/[{""}],
            "f32, bf16 or f16, in place of what dtype says of attention; or int8, for "
            "what decoders keep">
@@ -214,6 +218,8 @@ def FakeQuantizePass
                "as that of choose-precision">,
     Option<"on", "on", "bool", /*default=*/"false", "switch all of it on">,
     Option<"rotated", "rotated", "bool", /*default=*/"false",
+           "as that of choose-precision">,
+    Option<"activations", "activations", "std::string", /*default=*/[{"f32"}],
            "as that of choose-precision">
   ];
 }

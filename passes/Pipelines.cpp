@@ -116,13 +116,13 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
   if (options.fakeQuantize)
-    manager.addPass(
-        createFakeQuantizePass({options.dtype, llvm::to_vector(options.keep),
-                                *options.fakeQuantize, options.rotated}));
+    manager.addPass(createFakeQuantizePass(
+        {options.dtype, llvm::to_vector(options.keep), *options.fakeQuantize,
+         options.rotated, options.activations}));
   else
-    manager.addPass(
-        createChoosePrecisionPass({options.dtype, llvm::to_vector(options.keep),
-                                   options.rotated, options.cacheDtype}));
+    manager.addPass(createChoosePrecisionPass(
+        {options.dtype, llvm::to_vector(options.keep), options.rotated,
+         options.activations, options.cacheDtype}));
   // What a decoder reads of its memory is then apart from what depends on it.
   manager.addPass(createSplitLinearAttentionPass());
   addFusions(manager, kFusions, options);

@@ -32,8 +32,10 @@ struct ModelOptions {
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.
   std::vector<std::string> keep;
+  /// What multiplies weights of int8w: f32 or bf16.
+  std::string activations = "f32";
   /// What attention multiplies, and KV caches hold: f32, bf16 or f16; empty for
-  /// what dtype says.
+  /// what dtype and activations say.
   std::string cacheDtype;
   /// Whether int8 rotates vectors, for what no search stands behind: see there.
   bool rotated = false;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string_view>
 
 using namespace heddle;
@@ -98,6 +99,20 @@ std::vector<CodeChoice> test::everyCodeInAnyType() {
   return codes;
 }
 
+/// "int8w_bf16" of "--dtype int8w --activation-dtype bf16": the last word of
+/// each value, or of a flag that has none.
+static std::string shortNameOf(const std::string &flags) {
+  std::string name, flag, word;
+  for (std::istringstream words(flags); words >> word;) {
+    std::string last = word.substr(word.rfind('-') + 1);
+    if (word[0] == '-')
+      flag = last;
+    else
+      name += (name.empty() ? "" : "_") + last;
+  }
+  return name.empty() ? flag : name;
+}
+
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
   std::string name = choice.target == "avx512-vnni"
                          ? choice.target
@@ -110,8 +125,7 @@ void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
               : isOnGpu(choice) ? "gpu"
                                 : name);
   if (!choice.flags.empty())
-    *stream << "_of_"
-            << choice.flags.substr(choice.flags.find_last_of(" -") + 1);
+    *stream << "_of_" << shortNameOf(choice.flags);
 }
 
 bool LayerTest::takesSample() {

@@ -313,6 +313,8 @@ llvm::Expected<std::string> Calibration::Measurement::measureArtifact() {
 
 std::string Calibration::Measurement::print() const {
   std::string types = "in " + options.dtype;
+  if (!options.activationDtype.empty())
+    types += " by " + options.activationDtype;
   if (!options.cacheDtype.empty())
     types += ", caches in " + options.cacheDtype;
   size_t width = types.size();

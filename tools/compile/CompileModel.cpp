@@ -234,6 +234,8 @@ static ManifestContext getManifestContext(const CompileOptions &options,
     context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
   if (!options.attention.empty())
     context.options["attention"] = options.attention;
+  if (!options.activationDtype.empty())
+    context.options["activation-dtype"] = options.activationDtype;
   if (!options.cacheDtype.empty())
     context.options["cache-dtype"] = options.cacheDtype;
   if (!options.keep.empty())
@@ -247,6 +249,7 @@ static ManifestContext getManifestContext(const CompileOptions &options,
         options.ptxas.empty() ? "PTX" : "PTX and cubins";
   for (std::string type : {"bf16", "f16"}) {
     bool isAsked = options.dtype == type || options.cacheDtype == type ||
+                   options.activationDtype == type ||
                    llvm::any_of(options.keep, [&](llvm::StringRef rule) {
                      return rule.split(':').first == type;
                    });
@@ -278,6 +281,10 @@ static ShortTypes shortTypesOf(ModuleOp module) {
   ShortTypes types;
   for (ParameterOp parameter : module.getOps<ParameterOp>())
     types.bf16 |= parameter.getTensorType().getElementType().isBF16();
+  // Weights of int8w may meet vectors of bf16.
+  module.walk([&](LinearOp op) {
+    types.bf16 |= getElementTypeOrSelf(op.getInput()).isBF16();
+  });
   module.walk([&](LayerOpInterface op) {
     types.int8 |= op->getNumOperands() > 0 &&
                   getElementTypeOrSelf(op->getOperand(0)).isInteger(8);
@@ -368,6 +375,8 @@ static llvm::Error runModelPasses(ModuleOp module,
   ModelOptions modelOptions;
   modelOptions.attention = options.attention;
   modelOptions.dtype = options.dtype;
+  if (!options.activationDtype.empty())
+    modelOptions.activations = options.activationDtype;
   modelOptions.cacheDtype = options.cacheDtype;
   modelOptions.keep = options.keep;
   modelOptions.rotated = !findTask(module, kGenerateTask);

@@ -35,6 +35,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--gemm", &options.gemm)
       .Case("--ptxas", &options.ptxas)
       .Case("--dtype", &options.dtype)
+      .Case("--activation-dtype", &options.activationDtype)
       .Case("--cache-dtype", &options.cacheDtype)
       .Case("--calibrate", &options.calibrate)
       .Default(nullptr);
@@ -98,6 +99,7 @@ static Error checkKept(const CompileOptions &options) {
 
 static constexpr StringLiteral kTypeNames =
     "auto, f32, bf16, f16, int8 or int8w";
+static constexpr StringLiteral kActivationTypeNames = "f32 or bf16";
 static constexpr StringLiteral kCacheTypeNames = "f32, bf16, f16 or int8";
 static constexpr StringLiteral kGemmNames = "generated or onednn";
 static constexpr unsigned kMostJobs = 1024;
@@ -151,6 +153,7 @@ static std::string expectedOf(StringRef flag) {
   return StringSwitch<StringRef>(flag)
       .Case("--attention", "rules")
       .Case("--dtype", kTypeNames)
+      .Case("--activation-dtype", kActivationTypeNames)
       .Case("--cache-dtype", kCacheTypeNames)
       .Case("--gemm", kGemmNames)
       .Default("a file")
@@ -226,6 +229,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
       {"--ptxas", !options.ptxas.empty()},
       {"--tf32", options.tf32},
       {"--dtype", !options.dtype.empty()},
+      {"--activation-dtype", !options.activationDtype.empty()},
       {"--cache-dtype", !options.cacheDtype.empty()},
       {"--keep", !options.keep.empty()},
       {"--calibrate", !options.calibrate.empty()},
@@ -270,6 +274,20 @@ static Error checkGpus(const CompileOptions &options) {
   return Error::success();
 }
 
+static Error checkActivations(const CompileOptions &options) {
+  StringRef type = options.activationDtype;
+  if (type.empty())
+    return Error::success();
+  if (type != "f32" && type != "bf16")
+    return makeError("--activation-dtype has the value '" + type +
+                     "', expected " + kActivationTypeNames);
+  if (options.dtype != "int8w")
+    return makeError("--activation-dtype is for --dtype int8w, but --dtype is "
+                     "'" +
+                     options.dtype + "'");
+  return Error::success();
+}
+
 static Error checkTogether(const CompileOptions &options) {
   if (options.help || options.version || options.license)
     return Error::success();
@@ -294,6 +312,8 @@ static Error checkTogether(const CompileOptions &options) {
                     options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected " + kTypeNames);
+  if (Error error = checkActivations(options))
+    return error;
   if (!options.cacheDtype.empty() &&
       !is_contained({"f32", "bf16", "f16", "int8"}, options.cacheDtype))
     return makeError("--cache-dtype has the value '" + options.cacheDtype +

@@ -62,8 +62,10 @@ struct CompileOptions {
   /// auto, f32, bf16, f16, int8 or int8w; auto is int8 for weights that the
   /// model stores so, and otherwise f32.
   std::string dtype;
+  /// What multiplies weights of int8w: f32 or bf16; empty for f32.
+  std::string activationDtype;
   /// What attention multiplies, and KV caches hold: f32, bf16 or f16; empty for
-  /// what dtype says.
+  /// what dtype and activationDtype say.
   std::string cacheDtype;
   /// Weights that are multiplied in a wider type: bf16:GLOB, f16:GLOB or
   /// f32:GLOB over the names of the checkpoint.

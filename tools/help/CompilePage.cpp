@@ -66,9 +66,15 @@ static std::vector<Flag> getFlags() {
        "from avx512-bf16 on and emulated below; f16 ends at 65,504 and "
        "is fast on GPUs alone; int8w stores 8-bit weights that f32 values "
        "multiply: for language models, whose steps wait for memory"},
+      {"--activation-dtype", "f32|bf16", kTypes,
+       "the type of the vectors that multiply weights of int8w: f32 (default), "
+       "or bf16, with which prompts are several times faster where the "
+       "processor has AMX; keys and values then are bf16, too, unless "
+       "--cache-dtype says otherwise"},
       {"--cache-dtype", "f32|bf16|f16|int8", kTypes,
        "the type in which attention multiplies, and KV caches hold, keys and "
-       "values: by default that of --dtype bf16 or f16, otherwise f32; bf16 "
+       "values: by default that of --dtype bf16 or f16, that of "
+       "--activation-dtype, otherwise f32; bf16 "
        "halves the caches of int8w and int8; int8 stores what decoders keep "
        "with a scale for each head of a position, a quarter of f32's bytes, "
        "and multiplies it as f32"},

@@ -29,6 +29,10 @@ static std::vector<CodeChoice> everyCodeOfEveryType() {
     code.flags = "--dtype int8w";
     codes.push_back(code);
   }
+  for (CodeChoice code : everyCodeOfShortTypes()) {
+    code.flags = "--dtype int8w --activation-dtype bf16";
+    codes.push_back(code);
+  }
   return codes;
 }
 
