@@ -190,6 +190,7 @@ std::string addShortGemms(const std::string &target) {
       {3072, 768, {64, 512}},
       // SmolLM2-135M's and TinyLlama-1.1B's: a piece of a prompt.
       {576, 1536, {1, 256}},
+      {576, 3072, {256}},
       {1536, 576, {256}},
       {2048, 5632, {1, 256}},
       {5632, 2048, {256}},

@@ -195,6 +195,11 @@ LogicalResult LinearSumsOp::verify() {
   if (inputs % group != 0 || inputs > depth)
     return emitOpError("expects inputs in groups of ")
            << group << ", no more than " << depth << ", found " << inputs;
+  // linear.sums_c6
+  if (Region &beside = getBeside();
+      !beside.empty() && (beside.getNumArguments() != 1 ||
+                          !beside.getArgument(0).getType().isIndex()))
+    return emitOpError("expects one argument beside it, an index");
   // linear.sums_c5
   if (!getUnpacked())
     return success();

@@ -89,7 +89,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
 }
 
 def LinearSumsOp : Transformer_Op<"linear.sums", [
-      AttrSizedOperandSegments,
+      AttrSizedOperandSegments, NoTerminator, RecursiveMemoryEffects,
+      SingleBlock,
       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
     ]> {
   let summary = "the sums of a tile of linear, in scratch memory";
@@ -114,6 +115,12 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     the op takes `inputs` inputs from there on, and adds their products to the
     sums of those before, in their order: none before 0.
 
+    The region of `beside` is work that does not read these sums: it runs once for
+    each tile of x of 64 bytes along the depth, at least once, and gets the number of
+    the tile. A level that multiplies tiles lets it run while their products are made.
+    It holds a share of the rows of `linear.finish` for the tile before, whose sums
+    have come to rest by then: sums that are read at once wait for the last product.
+
     ```mlir
     transformer.linear.sums %x, %w into %sums at [%row, %column] rows 3 columns 32
       : (memref<?x256xf32>, memref<48x256x32xf32>, memref<7x128xf32>, index, index) -> ()
@@ -128,6 +135,7 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     - (C4) `inputs` are whole groups, no more than there are.
     - (C5) `unpacked` has the groups of a panel of W, of integers with scales. It
       stands with x of bf16, rows in multiples of 16 and 32 columns, without `from`.
+    - (C6) The region of `beside` has one argument, of type index.
   }];
   let arguments = (ins Transformer_TileValues:$input,
                        Transformer_Panels:$weight,
@@ -141,12 +149,13 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$inputs,
                        OptionalAttr<I64Attr>:$shift);
+  let regions = (region AnyRegion:$beside);
   let assemblyFormat = [{
     $input (`shift` $shift^)? `,` $weight (`unpacked` `(` $unpacked^ `)`)?
         `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
         (`ahead` $ahead^)? (`from` $from^ `inputs` $inputs)?
-        `rows` $rows `columns` $columns attr-dict
+        `rows` $rows `columns` $columns (`beside` $beside^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let builders = [

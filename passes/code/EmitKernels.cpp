@@ -87,11 +87,15 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case([&](LinearSumsOp sums) {
+          bool hasTiles = sums.getRows() % kTileRows == 0 &&
+                          hasAmxProduct(sums.getInput(), isa);
+          if (hasTiles && !sums.getUnpacked()) {
+            emitAmxSums(sums, isa);
+            return success();
+          }
+          emitBeside(sums, isa);
           if (sums.getUnpacked())
             emitScaledAmxSums(sums, isa);
-          else if (sums.getRows() % kTileRows == 0 &&
-                   hasAmxProduct(sums.getInput(), isa))
-            emitAmxSums(sums, isa);
           else
             emitLinearSums(sums, isa);
           return success();

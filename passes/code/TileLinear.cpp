@@ -35,6 +35,8 @@ static constexpr int64_t kEnoughTasks = 16, kMostTasks = 32;
 /// Rows of a task: their activations stay in the L2 cache. Tiles take more of
 /// short ones where each block of rows reads the weights again.
 static constexpr int64_t kMostRows = 192, kTileRowsBytes = 3 << 17;
+/// Bytes of weights that tiles of AMX read as a group.
+static constexpr int64_t kGroupBytes = 1 << 18;
 /// Rows that read weights together where no cache holds these and they have to
 /// stay whole, or panels are few: enough for several cores to share what memory
 /// gives, and for what a tile asks for ahead not to show.
@@ -87,12 +89,16 @@ static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
   return work;
 }
 
+/// What one thread alone takes, and what several do.
+static Value byThreads(Value alone, Value shared, TileLoops &loops) {
+  Value threads = ThreadsOp::create(loops.builder, loops.loc);
+  return loops.select(loops.equal(threads, loops.index(1)), alone, shared);
+}
+
 /// Blocks of rows that all threads find something to do in. Alone a thread
 /// reads weights as rarely as it can.
 static Value blocksOf(TileLoops &loops) {
-  Value threads = ThreadsOp::create(loops.builder, loops.loc);
-  return loops.select(loops.equal(threads, loops.index(1)), loops.index(1),
-                      loops.index(kEnoughTasks / 2));
+  return byThreads(loops.index(1), loops.index(kEnoughTasks / 2), loops);
 }
 
 /// A forall over blocks of `count` rows by ranges of panels; `body` gets the
@@ -126,6 +132,10 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
       worth = loops.max(worth, loops.index(work.weightBytes / work.taskBytes));
     worth =
         loops.min(worth, loops.index(std::min(work.mostTasks, work.panels)));
+    // Alone a thread asks for the panels of one range behind each other.
+    if (work.tileRows == kMostTileRows)
+      worth = loops.select(loops.less(loops.index(kMostTileRows), count),
+                           byThreads(loops.index(1), worth, loops), worth);
     range = loops.uceilDiv(
         loops.index(work.panels),
         loops.max(loops.uceilDiv(worth, rowTasks), loops.index(1)));
@@ -174,14 +184,13 @@ static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
   return part;
 }
 
-/// Whether tiles ask for weights ahead. For those of AMX bytes come soon
-/// enough: asked for, linears of 1,024 rows took 8 % longer, and others as
-/// long.
+/// Whether tiles ask for weights ahead. Those of AMX are fast enough to wait
+/// for all that a group of panels does not hold. But bytes come soon enough:
+/// asked for, linears of 1,024 rows took 8 % longer, and others as long.
 static bool isFetched(Value input, int64_t weightBytes, TileLoops &loops) {
-  bool isOfBytes =
-      cast<MemRefType>(input.getType()).getElementType().isInteger(8);
-  return weightBytes > kL2Bytes &&
-         !(isOfBytes && hasAmxProduct(input, loops.isa));
+  if (!hasAmxProduct(input, loops.isa))
+    return weightBytes > kL2Bytes;
+  return weightBytes > kGroupBytes && !getElementTypeOrSelf(input).isInteger(8);
 }
 
 /// Rows of x that share a task.

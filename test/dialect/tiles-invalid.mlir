@@ -67,7 +67,7 @@ func.func @linear_sums_c2_depth(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %s:
 
 func.func @linear_sums_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects next and fetched together}}
-  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 1, 0, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 1, 0, 0>}> ({}) : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
   return
 }
 
@@ -75,7 +75,7 @@ func.func @linear_sums_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memre
 
 func.func @linear_sums_c3_from(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects from and inputs together}}
-  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 0, 0, 1>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 1, 0, 0, 1>}> ({}) : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
   return
 }
 
@@ -116,6 +116,16 @@ func.func @linear_sums_c5_rows(%x: memref<?x64xbf16>, %w: memref<1x68x32xi8>, %p
 func.func @linear_sums_c5_groups(%x: memref<?x64xbf16>, %w: memref<1x68x32xi8>, %p: memref<16x32x2xbf16>, %s: memref<16x32xf32>, %i: index) {
   // expected-error @below {{expects an unpacked panel [32, 32, 2], found 'memref<16x32x2xbf16>'}}
   transformer.linear.sums %x, %w unpacked(%p) into %s at [%i, %i] rows 16 columns 32 : (memref<?x64xbf16>, memref<1x68x32xi8>, memref<16x32x2xbf16>, memref<16x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c6(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects one argument beside it, an index}}
+  transformer.linear.sums %x, %w into %s at [%i, %i] rows 1 columns 32 beside {
+  ^bb0(%a: i32):
+  } : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()
   return
 }
 

@@ -45,3 +45,18 @@ func.func @unpacked(%x: memref<?x64xbf16>, %w: memref<2x68x32xi8>,
     : (memref<?x64xbf16>, memref<2x68x32xi8>, memref<32x32x2xbf16>, memref<32x32xf32>, index, index) -> ()
   return
 }
+
+// CHECK-LABEL: @beside
+func.func @beside(%x: memref<?x64xbf16>, %w: memref<2x32x32x2xbf16>,
+                  %before: memref<16x32xf32>, %sums: memref<32x32xf32>,
+                  %y: memref<?x64xf32>, %row: index, %column: index) {
+  // CHECK: transformer.linear.sums %arg0, %arg1 into %arg3 at[%arg5, %arg6] rows 32 columns 32 beside {
+  // CHECK-NEXT: ^bb0(%[[STEP:.*]]: index):
+  // CHECK-NEXT: transformer.linear.finish %arg2 into %arg4 at[%[[STEP]], %arg6] rows %arg5 columns 32
+  transformer.linear.sums %x, %w into %sums at [%row, %column] rows 32 columns 32 beside {
+  ^bb0(%step: index):
+    transformer.linear.finish %before into %y at [%step, %column] rows %row columns 32
+      : (memref<16x32xf32>, memref<?x64xf32>, index, index, index) -> ()
+  } : (memref<?x64xbf16>, memref<2x32x32x2xbf16>, memref<32x32xf32>, index, index) -> ()
+  return
+}

@@ -13,6 +13,7 @@
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -50,7 +51,7 @@ public:
         product(loops, element), input(op.getInput()),
         panels(product.flatten(op.getWeight())), sums(op.getDestination()),
         row(op.getRow()), panel(loops.udiv(op.getColumn(), kPanelColumns)),
-        next(op.getNext()), fetched(op.getFetched()),
+        next(op.getNext()), fetched(op.getFetched()), beside(op.getBeside()),
         shift(op.getShift().value_or(0)),
         depth(op.getInput().getType().getDimSize(1)),
         step(kTileBytes * 8 / element.getIntOrFloatBitWidth()) {}
@@ -69,6 +70,7 @@ private:
   SmallVector<Value> start(int64_t first, int64_t tiles);
   Value multiply(Value x, Value w, Value sum);
   void fetch(Value k);
+  void runBeside(Value k);
   Value turned(Value k, int64_t whole);
   SmallVector<Value> multiplyAdd(Value k, int64_t inputs, int64_t first,
                                  ValueRange added);
@@ -82,6 +84,7 @@ private:
   Value input, panels, sums, row, panel;
   /// The row of W to ask for first, and how many for each step; null for none.
   Value next, fetched;
+  Region &beside;
   int64_t shift, depth;
   /// Inputs of a whole tile.
   int64_t step;
@@ -157,6 +160,11 @@ void AmxSums::fetch(Value k) {
   product.fetchRows(panels, loops.add(next, before), fetched);
 }
 
+/// What runs beside the products of the tile at k.
+void AmxSums::runBeside(Value k) {
+  cloneBeside(beside, loops.udiv(k, step), loops.builder);
+}
+
 /// Of rows that the L1 cache cannot hold every second panel begins where the
 /// one before ends, with what is still there. Sums of integers have any order.
 Value AmxSums::turned(Value k, int64_t whole) {
@@ -176,10 +184,14 @@ void AmxSums::build(int64_t first, int64_t rows) {
   if (whole > 0)
     added = loops.carry(loops.index(0), loops.index(whole), step, added,
                         [&](Value k, ValueRange carried) {
+                          if (first == 0)
+                            runBeside(k);
                           fetch(k);
                           return multiplyAdd(turned(k, whole), step, first,
                                              carried);
                         });
+  else if (first == 0)
+    runBeside(loops.index(0));
   if (whole < depth)
     added = multiplyAdd(loops.index(whole), depth - whole, first, added);
   for (auto [i, sum] : llvm::enumerate(added))
@@ -188,6 +200,25 @@ void AmxSums::build(int64_t first, int64_t rows) {
         ValueRange{loops.index(first + i / kHalves * kTileRows),
                    loops.index(i % kHalves * kTileColumns)},
         sum);
+}
+
+void heddle::cloneBeside(Region &beside, Value number, OpBuilder &builder) {
+  if (beside.empty())
+    return;
+  IRMapping mapping;
+  mapping.map(beside.getArgument(0), number);
+  for (Operation &op : beside.front())
+    builder.clone(op, mapping);
+}
+
+void heddle::emitBeside(LinearSumsOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  int64_t tiles = std::max<int64_t>(1, rowBytes(op.getInput()) / kTileBytes);
+  if (!op.getBeside().empty())
+    loops.each(loops.index(0), loops.index(tiles), 1, [&](Value number) {
+      cloneBeside(op.getBeside(), number, builder);
+    });
 }
 
 void heddle::emitAmxSums(LinearSumsOp op, const IsaLevel &isa) {

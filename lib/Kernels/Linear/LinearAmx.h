@@ -38,6 +38,13 @@ void emitAmxSums(LinearSumsOp op, const IsaLevel &isa);
 /// The same of integers with scales, of which one panel is unpacked.
 void emitScaledAmxSums(LinearSumsOp op, const IsaLevel &isa);
 
+/// Builds the code of the region beside the op, where sums are built by none
+/// of these, in front of it.
+void emitBeside(LinearSumsOp op, const IsaLevel &isa);
+/// Clones what runs beside tile `number` along the depth; nothing of none.
+void cloneBeside(mlir::Region &beside, mlir::Value number,
+                 mlir::OpBuilder &builder);
+
 /// Builds the code of a panel of integers as bf16, on any level.
 void emitLinearUnpack(LinearUnpackOp op, const IsaLevel &isa);
 

@@ -7,7 +7,9 @@
 // On a level with tiles of 16 rows (AMX), 32 rows at a time pass over the
 // panels. The rows stay in the L1 cache and the panels in the L2: a tile takes
 // a panel faster than the L1 could be filled. Rows beyond a multiple of 16 are
-// copied to scratch memory, where a tile may read whole.
+// copied to scratch memory, where a tile may read whole. Sums of a tile pass
+// through scratch memory to linear.finish, which runs beside the products of
+// the next tile.
 //
 // LinearPieces.cpp has the loops for depths whose panels fit into no cache.
 //
@@ -136,8 +138,8 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.weight);
   if (hasFewRows && block.hasEpilogue())
     few.sums = sumsOf(mostRows() - 1, wideColumns(1));
-  block.sums =
-      block.lastRows.memref ? sumsOf(kMostTileRows, kPanelColumns) : few.sums;
+  block.sums = block.lastRows.memref ? sumsOf(2 * kMostTileRows, kPanelColumns)
+                                     : few.sums;
   Value wholeEnd = begin;
   if (columns >= width) {
     wholeEnd =
@@ -275,13 +277,14 @@ void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
   LinearTileOp::create(builder, loc, block, place, rows, fetched);
 }
 
-void TileLoops::sums(const LinearBlock &block, Value input,
-                     const TilePlace &place, int64_t rows, WeightRows fetched,
-                     const DepthPiece &piece) {
+LinearSumsOp TileLoops::sums(const LinearBlock &block, Value input,
+                             const TilePlace &place, int64_t rows,
+                             WeightRows fetched, const DepthPiece &piece) {
   TileOperands operands = block;
   operands.input = input;
-  LinearSumsOp::create(builder, loc, operands, block.sums, place, rows, fetched,
-                       piece, rows % kTileRows == 0 ? block.unpacked : Value());
+  return LinearSumsOp::create(builder, loc, operands, block.sums, place, rows,
+                              fetched, piece,
+                              rows % kTileRows == 0 ? block.unpacked : Value());
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -348,17 +351,29 @@ void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
   Value width = groupWidth(block);
   // A range that has no cut panel ends before it would begin.
   Value columns = max(sub(end, begin), index(0));
-  loop(uceilDiv(columns, width), [&](Value number) {
-    Value first = add(begin, mul(number, width));
-    Value groupEnd = min(add(first, width), end);
-    PanelGroup group{first, groupEnd, Value()};
-    if (block.isFetched && !isPartial)
-      group.fetched = fetchedRows(block, groupEnd, end);
-    if (block.unpacked)
-      LinearUnpackOp::create(builder, loc, block.weight, block.unpacked, first);
-    each(index(0), size(block.destination, 0), kMostTileRows,
-         [&](Value row) { tileRow(block, row, group, isPartial); });
-  });
+  // None at first: no rows.
+  WaitingSums waiting{index(0), begin, index(0), index(0), isPartial};
+  auto passRows = [&](const PanelGroup &group, ValueRange values) {
+    return carry(
+        index(0), size(block.destination, 0), kMostTileRows, values,
+        [&](Value row, ValueRange values) {
+          return tileRow(block, row, group, waiting.with(values)).values();
+        });
+  };
+  SmallVector<Value> last =
+      carry(index(0), uceilDiv(columns, width), 1, waiting.values(),
+            [&](Value number, ValueRange values) {
+              Value first = add(begin, mul(number, width));
+              Value groupEnd = min(add(first, width), end);
+              PanelGroup group{first, groupEnd, Value()};
+              if (block.isFetched && !isPartial)
+                group.fetched = fetchedRows(block, groupEnd, end);
+              if (block.unpacked)
+                LinearUnpackOp::create(builder, loc, block.weight,
+                                       block.unpacked, first);
+              return passRows(group, values);
+            });
+  finishWaiting(block, waiting.with(last), index(0), kMostTileRows);
 }
 
 /// How many rows of W each whole tile along the depth of x has to ask for, so
@@ -373,31 +388,67 @@ Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
   return select(less(groupEnd, end), uceilDiv(index(rows), tiles), index(0));
 }
 
-/// Sums of 32 rows, or of 16 where no more are left, pass through scratch
-/// memory, which stays in the L1 cache, too. 16 ask for nothing: where they are
-/// alone, products take no time that could be shared. But they take some if a
-/// panel is unpacked before them.
-void TileLoops::tileRow(const LinearBlock &block, Value row,
-                        const PanelGroup &group, bool isPartial) {
+/// 32 rows, or what is left of them, pass over the panels of a group.
+TileLoops::WaitingSums TileLoops::tileRow(const LinearBlock &block, Value row,
+                                          const PanelGroup &group,
+                                          WaitingSums waiting) {
   Value left = sub(size(block.destination, 0), row);
   Value isLast = less(left, index(kMostTileRows));
   TileRows x = {select(isLast, block.lastRows.memref, block.input),
                 select(isLast, block.lastRows.first, row)};
-  each(group.begin, group.end, kPanelColumns, [&](Value column) {
-    TilePlace read{x.first, column, kPanelColumns};
-    WeightRows fetched;
-    if (group.fetched)
-      fetched = {nextRow(block, row, column, group), group.fetched};
-    ifElse(
-        lessOrEqual(left, index(kTileRows)),
-        [&] {
-          sums(block, x.memref, read, kTileRows,
-               block.unpacked ? fetched : WeightRows());
-        },
-        [&] { sums(block, x.memref, read, kMostTileRows, fetched); });
-    finish(block, {row, column, kPanelColumns, isPartial},
-           min(left, index(kMostTileRows)));
-  });
+  return waiting.with(carry(
+      group.begin, group.end, kPanelColumns, waiting.values(),
+      [&](Value column, ValueRange values) {
+        TilePlace place{row, column, kPanelColumns, waiting.isPartial};
+        return tilePanel(block, x, place, group, waiting.with(values)).values();
+      }));
+}
+
+/// Sums of 32 rows, or of 16 where no more are left. 16 ask for nothing: where
+/// they are alone, products take no time that could be shared. But they take
+/// some if a panel is unpacked before them.
+TileLoops::WaitingSums TileLoops::tilePanel(const LinearBlock &block,
+                                            const TileRows &x,
+                                            const TilePlace &place,
+                                            const PanelGroup &group,
+                                            const WaitingSums &waiting) {
+  Value left = sub(size(block.destination, 0), place.row);
+  WeightRows fetched;
+  if (group.fetched)
+    fetched = {nextRow(block, place.row, place.column, group), group.fetched};
+  Value half = sub(index(1), waiting.half);
+  LinearBlock tile = block;
+  tile.sums = slice(block.sums, mul(half, kMostTileRows), kMostTileRows);
+  int64_t tilesOfDepth =
+      std::max<int64_t>(1, rowBytes(block.input) / kTileBytes);
+  int64_t share = llvm::divideCeil(kMostTileRows, tilesOfDepth);
+  auto multiply = [&](int64_t rows, WeightRows fetched) {
+    Region &beside = sums(tile, x.memref,
+                          {x.first, place.column, kPanelColumns}, rows, fetched)
+                         .getBeside();
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&beside);
+    Value number = beside.addArgument(builder.getIndexType(), loc);
+    finishWaiting(block, waiting, mul(number, share), share);
+  };
+  ifElse(
+      lessOrEqual(left, index(kTileRows)),
+      [&] { multiply(kTileRows, block.unpacked ? fetched : WeightRows()); },
+      [&] { multiply(kMostTileRows, fetched); });
+  return {place.row, place.column, min(left, index(kMostTileRows)), half,
+          waiting.isPartial};
+}
+
+/// `count` rows of sums that wait, from `first` on, as far as there are some.
+void TileLoops::finishWaiting(const LinearBlock &block,
+                              const WaitingSums &waiting, Value first,
+                              int64_t count) {
+  Value rows = clamp(sub(waiting.rows, first), index(0), index(count));
+  Value at = add(mul(waiting.half, kMostTileRows), first);
+  LinearFinishOp::create(builder, loc, block, slice(block.sums, at, count),
+                         TilePlace{add(waiting.row, first), waiting.column,
+                                   kPanelColumns, waiting.isPartial},
+                         rows);
 }
 
 /// The first row of W, behind the group, that a tile of rows asks for while it

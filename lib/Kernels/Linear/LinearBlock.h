@@ -33,8 +33,8 @@ struct LinearBlock : TileOperands {
   TileRows lastRows;
   /// From `TileLoops::unpackedPanel`; null if tiles read panels as they are.
   mlir::Value unpacked;
-  /// Scratch memory for sums that `linear.finish` reads; null if there are
-  /// none.
+  /// Scratch memory for sums that `linear.finish` reads, for those of two tiles
+  /// if `lastRows` is there; null if there are none.
   mlir::Value sums;
 
   int64_t panels() const {
@@ -94,6 +94,21 @@ private:
     mlir::Value begin, end, fetched;
   };
 
+  /// Sums of a tile of rows by a panel, which `linear.finish` has not read yet,
+  /// and the half of scratch memory where they are.
+  struct WaitingSums {
+    mlir::Value row, column, rows, half;
+    bool isPartial;
+
+    llvm::SmallVector<mlir::Value> values() const {
+      return {row, column, rows, half};
+    }
+    /// The same of other values.
+    WaitingSums with(mlir::ValueRange values) const {
+      return {values[0], values[1], values[2], values[3], isPartial};
+    }
+  };
+
   mlir::Value viewOf(mlir::Value memref, mlir::OpFoldResult first,
                      mlir::OpFoldResult count);
   int64_t wholeVectors() const;
@@ -121,8 +136,13 @@ private:
                           mlir::Value end);
   mlir::Value nextRow(const LinearBlock &block, mlir::Value row,
                       mlir::Value column, const PanelGroup &group);
-  void tileRow(const LinearBlock &block, mlir::Value row,
-               const PanelGroup &group, bool isPartial);
+  WaitingSums tileRow(const LinearBlock &block, mlir::Value row,
+                      const PanelGroup &group, WaitingSums waiting);
+  WaitingSums tilePanel(const LinearBlock &block, const TileRows &x,
+                        const TilePlace &place, const PanelGroup &group,
+                        const WaitingSums &waiting);
+  void finishWaiting(const LinearBlock &block, const WaitingSums &waiting,
+                     mlir::Value first, int64_t count);
   bool fetchesNext(const LinearBlock &block, int64_t columns) const;
   WeightRows nextPanels(const LinearBlock &block, const TilePlace &place,
                         mlir::Value tiles);
@@ -130,9 +150,9 @@ private:
                      const TilePlace &place, mlir::Value tiles);
   void tile(const LinearBlock &block, TilePlace place, int64_t rows,
             WeightRows fetched = {});
-  void sums(const LinearBlock &block, mlir::Value input, const TilePlace &place,
-            int64_t rows, WeightRows fetched = {},
-            const DepthPiece &piece = {});
+  LinearSumsOp sums(const LinearBlock &block, mlir::Value input,
+                    const TilePlace &place, int64_t rows,
+                    WeightRows fetched = {}, const DepthPiece &piece = {});
   void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
   void finish(const LinearBlock &block, TilePlace place, mlir::Value rows);
 };

@@ -301,6 +301,35 @@ func.func private @multiplies_tiles(%x: memref<?x256xi8>,
 
 // -----
 
+// What runs beside the products stands in their loop, in front of them, with the
+// number of the step; one tile of x by a panel has two steps along 128 bytes. A
+// level without tiles runs it before the sums.
+// AMX-LABEL: @runs_beside_products
+// V3-LABEL: @runs_beside_products
+func.func private @runs_beside_products(%x: memref<?x64xbf16>,
+    %w: memref<1x32x32x2xbf16>, %before: memref<64x32xf32>,
+    %sums: memref<32x32xf32>, %y: memref<?x32xf32>, %row: index, %column: index) {
+  // AMX: scf.for %[[K:.*]] = %c0{{.*}} step %c32
+  // AMX: %[[STEP:.*]] = arith.divui %[[K]], %c32
+  // AMX: arith.addi %[[STEP]],
+  // AMX: vector.load %arg2
+  // AMX: vector.store {{.*}}, %arg4
+  // AMX: amx.tile_load %arg0
+  // AMX-NOT: vector.load %arg2
+  // V3: scf.for %{{.*}} = %c0{{.*}} to %c2
+  // V3: vector.store {{.*}}, %arg4
+  // V3: vector.store {{.*}}, %arg3
+  transformer.linear.sums %x, %w into %sums at [%row, %column] rows 32 columns 32 beside {
+  ^bb0(%step: index):
+    transformer.linear.finish %before into %y at [%step, %column] rows %row columns 32
+      : (memref<64x32xf32>, memref<?x32xf32>, index, index, index) -> ()
+  } : (memref<?x64xbf16>, memref<1x32x32x2xbf16>, memref<32x32xf32>, index,
+       index) -> ()
+  return
+}
+
+// -----
+
 // What is left of a depth has tiles of its own, which nothing behind a row of x
 // enters: 34 is a step of 32 and one pair. 16 rows at a time leave registers.
 // AMX-LABEL: @ends_within_a_tile

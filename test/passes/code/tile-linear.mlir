@@ -301,13 +301,15 @@ func.func private @shares_large_weights(%x: memref<?x1024xf32>,
 
 // -----
 
-// Tiles of the machine take 32 rows, or 16 where no more are left; what follows
-// stands there once. Rows below that are read from a copy, 16 as they are. A few
-// rows of integers take vectors. Rows pass over groups of panels of 512 KB.
+// Tiles of the machine take 32 rows, or 16 where no more are left. What follows
+// them runs beside the products of the next tile, 8 rows of it beside each of
+// their four steps, and behind the last tile. So sums have two halves of scratch
+// memory in turn. Rows below 16 are read from a copy, 16 as they are. A few rows
+// of integers take vectors. Rows pass over groups of panels of 512 KB.
 // AMX-LABEL: @multiplies_tiles
 func.func private @multiplies_tiles(%x: memref<?x256xi8>,
     %w: memref<2x65x32x4xi8>, %s: memref<33xf32>, %y: memref<?x33xf32>) {
-  // AMX: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32xi32>
+  // AMX: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<64x32xi32>
   // AMX: %[[FEW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x128xi32>
   // AMX: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x256xi8>
   // AMX: scf.if %[[IS_TILE:.*]] {
@@ -317,15 +319,27 @@ func.func private @multiplies_tiles(%x: memref<?x256xi8>,
   // AMX: case 3
   // AMX: linear.sums %[[ROWS]], %arg1 into %[[FEW]] {{.*}} rows 3 columns 128
   // AMX: arith.ceildivui %{{.*}}, %c2016
-  // AMX: scf.for
+  // AMX: %[[ALL:.*]]:4 = scf.for
   // AMX: scf.for {{.*}} step %c32
   // AMX: %[[X:.*]] = arith.select %{{.*}}, %[[LAST]], %[[ROWS]]
-  // AMX: scf.for {{.*}} step %c32
-  // AMX: linear.sums %[[X]], %arg1 into %[[SUMS]] at{{.*}} rows 16 columns 32
-  // AMX: linear.sums %[[X]], %arg1 into %[[SUMS]] at{{.*}} rows 32 columns 32
-  // AMX: linear.finish %[[SUMS]] {{.*}} columns 32 :
+  // AMX: scf.for %[[COLUMN:.*]] = {{.*}} step %c32{{.*}} iter_args(%[[ROW:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}}, %[[COUNT:.*]] = %{{.*}}, %[[HALF:.*]] = %
+  // AMX: %[[OTHER:.*]] = arith.subi %c1{{.*}}, %[[HALF]]
+  // AMX: %[[FIRST:.*]] = arith.muli %[[OTHER]], %c32
+  // AMX: %[[WRITTEN:.*]] = memref.subview %[[SUMS]][%[[FIRST]], 0] [32, 32]
+  // AMX: linear.sums %[[X]], %arg1 into %[[WRITTEN]] at{{.*}} rows 16 columns 32 beside {
+  // AMX: linear.sums %[[X]], %arg1 into %[[WRITTEN]] at{{.*}} rows 32 columns 32 beside {
+  // AMX-NEXT: ^bb0(%[[STEP:.*]]: index):
+  // AMX: %[[FROM:.*]] = arith.muli %[[STEP]], %c8
+  // AMX: arith.subi %[[COUNT]], %[[FROM]]
+  // AMX: arith.muli %[[HALF]], %c32
+  // AMX: %[[READ:.*]] = memref.subview %[[SUMS]][%{{.*}}, 0] [8, 32]
+  // AMX: %[[TO:.*]] = arith.addi %[[ROW]], %[[FROM]]
+  // AMX: linear.finish %[[READ]] {{.*}} at[%[[TO]], %[[BEFORE]]] rows %{{.*}} columns 32 :
+  // AMX: scf.yield %{{.*}}, %[[COLUMN]], %{{.*}}, %[[OTHER]]
+  // AMX: linear.finish {{.*}} at[%[[ALL]]#0, %[[ALL]]#1] rows %{{.*}} columns 32 :
   // AMX-COUNT-2: linear.sums
-  // AMX: linear.finish %[[SUMS]] {{.*}} columns 32 partial
+  // AMX: linear.finish {{.*}} columns 32 partial
+  // AMX: linear.finish {{.*}} columns 32 partial
   // AMX-NOT: transformer.linear
   // AMX: return
   transformer.linear %x, %w scales(%s) into %y
@@ -343,7 +357,7 @@ func.func private @multiplies_tiles_of_bf16(%x: memref<?x64xbf16>,
   // AMX-NOT: scf.index_switch
   // AMX: linear.sums {{.*}} rows 16 columns 32
   // AMX: linear.sums {{.*}} rows 32 columns 32
-  // AMX: linear.finish
+  // AMX-COUNT-2: linear.finish
   // AMX-NOT: transformer.linear
   // AMX: return
   transformer.linear %x, %w into %y
@@ -367,7 +381,7 @@ func.func private @unpacks_panels(%x: memref<?x64xbf16>,
   // AMX: scf.for {{.*}} step %c32
   // AMX: linear.sums {{.*}} unpacked(%[[PANEL]]) {{.*}} rows 16 columns 32
   // AMX: linear.sums {{.*}} unpacked(%[[PANEL]]) {{.*}} rows 32 columns 32
-  // AMX: linear.finish
+  // AMX-COUNT-2: linear.finish
   // AMX-NOT: transformer.linear
   // AMX: return
   transformer.linear %x, %w into %y
@@ -394,13 +408,18 @@ func.func private @keeps_vectors(%x: memref<?x37xi8>,
 
 // -----
 
-// Weights that the L2 cache does not hold: while rows, at most 256 of them, pass
-// over a group of panels, they ask for the next one. 128 rows have short groups;
-// 16 ask for nothing.
+// Weights of more than a group of panels: while rows, at most 256 of them, pass
+// over one, they ask for the next one. 128 rows have short groups; 16 ask for
+// nothing. More rows than a tile's have one range of panels if a thread is alone:
+// what they ask for stays with it.
 // AMX-LABEL: @asks_for_the_next_group
 func.func private @asks_for_the_next_group(%x: memref<?x768xbf16>,
     %w: memref<24x384x32x2xbf16>, %y: memref<?x768xf32>) {
   // AMX: arith.minsi %{{.*}}, %c256
+  // AMX: %[[RANGES:.*]] = arith.minsi %{{.*}}, %c16
+  // AMX: %[[IS_BLOCK:.*]] = arith.cmpi sgt, %{{.*}}, %c32
+  // AMX: %[[ALONE:.*]] = arith.select %{{.*}}, %c1{{.*}}, %[[RANGES]]
+  // AMX: arith.select %[[IS_BLOCK]], %[[ALONE]], %[[RANGES]]
   // AMX: %[[WIDTH:.*]] = arith.select %{{.*}}, %c64, %c160
   // AMX: arith.ceildivui %{{.*}}, %[[WIDTH]]
   // AMX: %[[SHARE:.*]] = arith.ceildivui %c16
