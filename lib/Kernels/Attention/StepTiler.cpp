@@ -9,6 +9,9 @@
 // Each has sums of its own, and these are merged in order: by the task that has
 // computed them all, or, if parts are units of work, by tasks behind them.
 //
+// Several rows of one sentence, such as guessed tokens, take turns with a part,
+// too: its keys and values come from memory once for all of them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Attention/StepTiler.h"
@@ -120,6 +123,26 @@ Value StepTiler::mostParts(Value first, Value rows) {
       .front();
 }
 
+/// How many of the rows from `first` on, if these are few, read the cache of
+/// the row before.
+Value StepTiler::sharingRows(Value first, Value rows) {
+  if (!op.getCaches() || op.getHistory())
+    return loops.index(0);
+  Value isFew = loops.lessOrEqual(rows, loops.index(kDividedRows));
+  Value end = loops.select(isFew, loops.add(first, rows), first);
+  auto cacheOf = [&](Value row) { return load(op.getCaches(), row); };
+  return loops
+      .carry(loops.add(first, 1), end, 1, loops.index(0),
+             [&](Value row, ValueRange before) {
+               Value isShared =
+                   loops.equal(cacheOf(row), cacheOf(loops.add(row, -1)));
+               return SmallVector<Value>{loops.add(
+                   before.front(),
+                   loops.select(isShared, loops.index(1), loops.index(0)))};
+             })
+      .front();
+}
+
 /// The memory of a part of a head in `parts`: its sums and its state.
 Value StepTiler::recordOf(const Unit &unit, Value number) {
   Value row = loops.sub(unit.row, firstRow);
@@ -213,7 +236,7 @@ void StepTiler::mergeParts(const RowHeads &row, const Unit &unit) {
 /// The heads of a row are one unit if that leaves all threads about as much: a
 /// tile of their keys is one piece of memory then. If it does not, long pasts
 /// are divided; the heads of short ones are units by the keys that they share,
-/// or each by itself.
+/// or each by itself. Long pasts that rows share are divided, too.
 void StepTiler::planUnits(Value first, Value rows) {
   firstRow = first;
   Value one = together = parts = loops.index(1);
@@ -240,7 +263,9 @@ void StepTiler::planUnits(Value first, Value rows) {
   }
   Value isWhole = areEven(mostTogether);
   if (hasParts()) {
-    parts = loops.select(isWhole, one, mostParts(first, rows));
+    Value isAlone = loops.logicalAnd(
+        isWhole, loops.equal(sharingRows(first, rows), loops.index(0)));
+    parts = loops.select(isAlone, one, mostParts(first, rows));
     isDivided = loops.less(one, parts);
     isWhole = loops.logicalOr(isWhole, isDivided);
     records = memref::CollapseShapeOp::create(
@@ -276,7 +301,8 @@ void StepTiler::tileRows(Value first) {
   };
   forEachTask(units, loops.udiv(rowWork, parts), units, takeScratch,
               [&](Value unit) {
-                build(loops.udiv(unit, parts), loops.urem(unit, parts),
+                // Rows that share a cache follow each other with each part.
+                build(loops.urem(unit, ofRows), loops.udiv(unit, ofRows),
                       [&](const RowHeads &row, const Unit &unit) {
                         if (hasParts())
                           addParts(row, unit);

@@ -28,6 +28,7 @@ private:
 
   bool hasParts() { return op.getParts() && !hasLists(); }
   mlir::Value mostParts(mlir::Value first, mlir::Value rows);
+  mlir::Value sharingRows(mlir::Value first, mlir::Value rows);
   void planUnits(mlir::Value first, mlir::Value rows);
   HeadView viewOf(const Group &group, const Unit &unit, mlir::Value position);
   mlir::Value rowsOf(mlir::Value memref, const HeadView &view, mlir::Value row,

@@ -35,6 +35,7 @@ struct Operands {
 
 class LongPastTest : public LayerTest {
 protected:
+  Operands operands();
   /// The result for rows that have one query, and differ in what they read.
   static std::vector<float> run(const EntryRunner &code, const Case &of,
                                 const Operands &operands,
@@ -144,14 +145,35 @@ static std::vector<float> rowOf(const std::vector<float> &all, size_t row) {
   return {all.begin() + row * width, all.begin() + (row + 1) * width};
 }
 
+/// As this test's type has them.
+Operands LongPastTest::operands() {
+  return {inType(randomValues(kHeads * kWidth, 1, 2)),
+          inType(randomValues(kCaches * kSlots * kKvHeads * kWidth, 2, 2)),
+          inType(randomValues(kCaches * kSlots * kKvHeads * kValueWidth, 3))};
+}
+
+TEST_P(LongPastTest, HasTheSameBitsBesideRowsOfItsCache) {
+  withCode(moduleOf(elementType()), {}, [&](const EntryRunner &code) {
+    auto pool = ThreadPool::create(3);
+    ASSERT_TRUE(pool.ok()) << pool.status().message();
+    Operands operands = this->operands();
+    // Three guessed tokens, on both sides of a part's end, and another row.
+    std::vector<Row> rows = {{1023, 1}, {1024, 1}, {1025, 1}, {700, 0}};
+    for (const Case &each : kCases) {
+      SCOPED_TRACE(each.name);
+      std::vector<float> alone = run(code, each, operands, rows);
+      EXPECT_EQ(alone, run(code, each, operands, rows, pool->get()));
+      for (size_t row = 0; row < rows.size(); ++row)
+        EXPECT_EQ(rowOf(alone, row), run(code, each, operands, {rows[row]}));
+    }
+  });
+}
+
 TEST_P(LongPastTest, HasTheSameBitsOnAnyThreads) {
   withCode(moduleOf(elementType()), {}, [&](const EntryRunner &code) {
     auto pool = ThreadPool::create(3);
     ASSERT_TRUE(pool.ok()) << pool.status().message();
-    Operands operands = {
-        inType(randomValues(kHeads * kWidth, 1, 2)),
-        inType(randomValues(kCaches * kSlots * kKvHeads * kWidth, 2, 2)),
-        inType(randomValues(kCaches * kSlots * kKvHeads * kValueWidth, 3))};
+    Operands operands = this->operands();
     std::vector<Row> rows;
     for (int64_t position : {9100, 0, 511, 512, 1023, 1024, 4095, 4096, 5000})
       rows.push_back({position, int64_t(rows.size()) % kCaches});

@@ -393,19 +393,29 @@ func.func private @keeps_pinned_slots(%q: memref<?x64xf32>,
 
 // -----
 
-// The past of few rows is divided: each part is a unit with a record of its own,
-// and what they have is merged in order. Otherwise a task merges them itself.
+// The past of few rows is divided if threads share it, or rows: each part is a
+// unit with a record of its own, and what they have is merged in order. Otherwise
+// a task merges them itself. All rows come before the next part.
 // CHECK-LABEL: @divides_a_long_past
 func.func private @divides_a_long_past(%at: memref<?xi32>, %in: memref<?xi32>,
     %q: memref<?x256xf32>, %kv: memref<?x?x128xf32>,
     %parts: memref<?x4x16x128xf32>, %y: memref<?x256xf32>) {
   %causal = transformer.mask.causal
+  // CHECK: %[[SHARING:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c0
+  // CHECK-COUNT-2: memref.load %arg1
+  // CHECK: %[[NONE:.*]] = arith.cmpi eq, %[[SHARING]], %c0
+  // CHECK: %[[ALONE:.*]] = arith.andi %{{.*}}, %[[NONE]]
   // CHECK: %[[MOST:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %c1)
-  // CHECK: %[[PARTS:.*]] = arith.select %{{.*}}, %c1, %[[MOST]]
+  // CHECK: %[[PARTS:.*]] = arith.select %[[ALONE]], %c1, %[[MOST]]
   // CHECK: %[[IS_DIVIDED:.*]] = arith.cmpi sgt, %[[PARTS]], %c1
   // CHECK: %[[RECORDS:.*]] = memref.collapse_shape %{{.*}} {{\[\[}}0, 1, 2], [3]] : memref<?x4x16x128xf32> into memref<?x128xf32>
+  // CHECK: %[[OF_ROWS:.*]] = arith.muli
+  // CHECK: arith.muli %[[OF_ROWS]], %[[PARTS]]
   // CHECK: scf.forall
   // CHECK: %[[OWN:.*]] = memref.alloca() {{.*}} : memref<8x128xf32>
+  // CHECK: scf.for %[[UNIT:.*]] =
+  // CHECK-DAG: arith.remui %[[UNIT]], %[[OF_ROWS]]
+  // CHECK-DAG: arith.divui %[[UNIT]], %[[OF_ROWS]]
   // CHECK: arith.select %[[IS_DIVIDED]]
   // CHECK: transformer.online.init row
   // CHECK: transformer.online.update row
