@@ -67,11 +67,15 @@ class Tokens:
 
 
 def from_transformers(seed, class_name, special, **settings):
-    """The specification that a loader makes of a random model."""
-    config = getattr(transformers, class_name)(
-        d_model=16, encoder_layers=2, decoder_layers=1, encoder_attention_heads=4,
-        decoder_attention_heads=4, encoder_ffn_dim=24, decoder_ffn_dim=24,
-        max_position_embeddings=32, init_std=0.4, **settings)
+    """The specification that a loader makes of a random model of BART's kind."""
+    return with_config(seed, class_name, special, d_model=16, encoder_layers=2,
+        decoder_layers=1, encoder_attention_heads=4, decoder_attention_heads=4,
+        encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=32, init_std=0.4,
+        **settings)
+
+
+def with_config(seed, class_name, special, **settings):
+    config = getattr(transformers, class_name)(**settings)
     loader = loaders._MODEL_LOADERS[class_name]
     model = getattr(transformers, loader.architecture_name)(config).eval()
     generator = torch.Generator().manual_seed(seed)
@@ -169,6 +173,7 @@ def language_model(seed, class_name, special, **settings):
     return spec
 
 
+T5 = {0: "<pad>", 1: "</s>", 2: "<unk>"}
 LLAMA = {0: "<unk>", 1: "<s>", 2: "</s>"}
 
 MODELS = {
@@ -191,6 +196,15 @@ MODELS = {
         seed, "PegasusConfig", {0: "<pad>", 1: "</s>", 2: "<unk>"}, vocab_size=41,
         activation_function="quick_gelu", scale_embedding=True, pad_token_id=0,
         eos_token_id=1, normalize_before=True, normalize_embedding=False),
+    # Biases of distances, of few buckets; tied, with a scale of outputs, and not.
+    "t5": lambda seed: with_config(
+        seed, "T5Config", T5, vocab_size=41, d_model=16, d_kv=6, d_ff=24, num_layers=2,
+        num_decoder_layers=2, num_heads=4, relative_attention_num_buckets=8,
+        relative_attention_max_distance=10, decoder_start_token_id=0),
+    "mt5": lambda seed: with_config(
+        seed, "MT5Config", T5, vocab_size=41, d_model=16, d_kv=4, d_ff=24, num_layers=1,
+        num_decoder_layers=1, num_heads=4, feed_forward_proj="gated-gelu",
+        tie_word_embeddings=False, decoder_start_token_id=0),
     # What other converters write.
     "gated": lambda seed: opennmt(
         seed, options=dict(

@@ -20,7 +20,7 @@ static constexpr ActivationKind kActivations[] = {
     ActivationKind::Gelu,   ActivationKind::QuickGelu, ActivationKind::Tanh,
     ActivationKind::Sigmoid};
 
-static constexpr int64_t kMostHeads = 1 << 16;
+static constexpr int64_t kMostHeads = 1 << 16, kMostDistance = 1 << 16;
 
 /// As many as translate_batch takes of a source.
 static constexpr int64_t kComputedPositions = 1024;
@@ -62,10 +62,11 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
   side.activation = kActivations[activation];
   side.embeddingScale = readScale(variables, side);
   side.positionTable = side.scope + "/position_encodings/encodings";
+  std::string attention = layerName(side, 0) + "/self_attention";
   if (variables.has(side.positionTable)) {
     side.positions = variables.matrix(side.positionTable).first;
-  } else if (!variables.has(layerName(side, 0) +
-                            "/self_attention/rotary_dim")) {
+  } else if (!variables.has(attention + "/rotary_dim") &&
+             !variables.has(attention + "/relative_attention_bias")) {
     side.positionTable = "";
     side.positions = kComputedPositions;
   }
@@ -83,8 +84,7 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
   variables.require(side.scope + "/sliding_window", 0, "a window of attention");
   variables.require(side.scope + "/final_logit_softcapping", 0,
                     "a cap of logits");
-  variables.require(side.scope + "/scale_outputs", 1,
-                    "a factor of a decoder's output");
+  side.outputScale = variables.number(side.scope + "/scale_outputs", 1);
   return side;
 }
 
@@ -137,30 +137,57 @@ Value CTranslate2Network::rotary(const std::string &name, int64_t headWidth) {
   return rotary.base > 1 ? layers.rotaryFrequencies(rotary) : Value();
 }
 
+Value CTranslate2Network::relativeBiases(const CTranslate2Side &side,
+                                         const std::string &name) {
+  std::string table = name + "/relative_attention_bias";
+  if (!variables.has(table))
+    return Value();
+  int64_t buckets = variables.matrix(table).first;
+  table = variables.first(table);
+  int64_t far = variables.integer(name + "/relative_attention_max_distance",
+                                  128, 1, kMostDistance);
+  if (buckets % 4 != 0 || far <= buckets / 2) {
+    variables.fail("'" + table + "' has " + Twine(buckets) +
+                   " buckets for distances up to " + Twine(far) +
+                   ", expected a multiple of 4 below twice as many");
+    return Value();
+  }
+  SmallVector<int64_t, 2> shape = {buckets, side.heads};
+  Value &made = biases[table];
+  if (!made)
+    made = layers.relativeBuckets(
+        {table, shape, /*transposed=*/false, shape},
+        {buckets, far, /*isCausal=*/side.scope == "decoder"});
+  return made;
+}
+
 AttentionBlock CTranslate2Network::attentionOf(const CTranslate2Side &side,
                                                const std::string &name,
                                                bool isOfMemory) {
   bool isMultiQuery = variables.flag(name + "/multi_query", false);
   int64_t kvHeads = variables.integer(
       name + "/num_heads_kv", isMultiQuery ? 1 : side.heads, 1, kMostHeads);
-  int64_t headWidth = variables.integer(name + "/head_dim",
-                                        side.width / side.heads, 0, 1 << 20);
-  if (headWidth == 0 ||
-      (!variables.has(name + "/head_dim") && side.width % side.heads != 0)) {
-    variables.fail("the model has " + Twine(side.heads) + " heads in '" +
-                   side.scope + "', expected a divisor of its width " +
-                   Twine(side.width));
-    headWidth = 1;
-  }
   if (side.heads % kvHeads != 0)
     variables.fail("'" + name + "' has " + Twine(kvHeads) +
                    " heads of keys, expected a divisor of " +
                    Twine(side.heads));
+  // Without a field the first linear says it: heads of T5 may be of any width.
+  int64_t rows = variables.matrix(name + "/linear_0/weight").first;
+  int64_t headsOfRows = side.heads + (isOfMemory ? 0 : 2 * kvHeads);
+  int64_t headWidth =
+      variables.integer(name + "/head_dim", rows / headsOfRows, 0, 1 << 20);
+  if (headWidth == 0 ||
+      (!variables.has(name + "/head_dim") && rows % headsOfRows != 0)) {
+    variables.fail("the model has " + Twine(side.heads) + " heads in '" +
+                   side.scope + "', expected a divisor of the " + Twine(rows) +
+                   " rows of '" + name + "/linear_0'");
+    headWidth = 1;
+  }
   variables.require(name + "/sliding_window", 0, "a window of attention");
   int64_t queries = side.heads * headWidth, keys = kvHeads * headWidth;
   // Queries stand in front of keys and values, or in a matrix of their own.
   int64_t first = isOfMemory ? 0 : queries;
-  auto rows = [&](const char *linear, int64_t begin, int64_t count) {
+  auto rowsOf = [&](const char *linear, int64_t begin, int64_t count) {
     LinearBlock block = linearOf(name + linear, count);
     block.rows = RowsOfTensor{begin, first + 2 * keys};
     return block;
@@ -168,9 +195,9 @@ AttentionBlock CTranslate2Network::attentionOf(const CTranslate2Side &side,
   AttentionBlock block{
       name,
       isOfMemory ? linearOf(name + "/linear_0", queries)
-                 : rows("/linear_0", 0, queries),
-      rows(isOfMemory ? "/linear_1" : "/linear_0", first, keys),
-      rows(isOfMemory ? "/linear_1" : "/linear_0", first + keys, keys),
+                 : rowsOf("/linear_0", 0, queries),
+      rowsOf(isOfMemory ? "/linear_1" : "/linear_0", first, keys),
+      rowsOf(isOfMemory ? "/linear_1" : "/linear_0", first + keys, keys),
       linearOf(name + (isOfMemory ? "/linear_2" : "/linear_1"), side.width),
       side.heads};
   if (kvHeads != side.heads)
@@ -178,6 +205,7 @@ AttentionBlock CTranslate2Network::attentionOf(const CTranslate2Side &side,
   if (std::string scale = name + "/queries_scale"; variables.has(scale))
     block.scale = float(variables.number(scale, 1));
   block.rotary = rotary(name, headWidth);
+  block.biases = relativeBiases(side, name);
   return block;
 }
 
@@ -266,8 +294,15 @@ Value CTranslate2Network::layer(Value input, const CTranslate2Side &side,
 }
 
 Value CTranslate2Network::finish(Value input, const CTranslate2Side &side) {
-  std::string norm = side.scope + "/layer_norm";
-  return hasNorm(norm) ? blocks().norm(input, normOf(norm)) : input;
+  std::string name = side.scope + "/layer_norm";
+  if (!hasNorm(name)) {
+    variables.require(side.scope + "/scale_outputs", 1,
+                      "a factor of a decoder's output without a norm");
+    return input;
+  }
+  NormBlock norm = normOf(name);
+  norm.scale = side.outputScale;
+  return blocks().norm(input, norm);
 }
 
 Value CTranslate2Network::logits(Value states, const CTranslate2Side &side) {

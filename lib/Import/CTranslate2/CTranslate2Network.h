@@ -12,6 +12,7 @@
 
 #include "lib/Import/Blocks.h"
 #include "lib/Import/CTranslate2/CTranslate2Variables.h"
+#include <map>
 
 namespace heddle {
 
@@ -29,9 +30,11 @@ struct CTranslate2Side {
   int64_t vocabulary, width, depth, heads;
   bool isPreNorm;
   ActivationKind activation;
-  float embeddingScale;
+  /// Of the vectors of tokens, and of those that a decoder's logits are made
+  /// of.
+  float embeddingScale, outputScale;
   /// The table of positions, empty for one that is computed, and its rows; none
-  /// if attention turns queries and keys instead.
+  /// if attention turns queries and keys instead, or has biases of distances.
   std::string positionTable;
   std::optional<int64_t> positions;
 };
@@ -81,6 +84,9 @@ private:
   mlir::Value addPositions(mlir::Value x, const CTranslate2Side &side);
   /// Frequencies of attention `name`; null if it turns nothing.
   mlir::Value rotary(const std::string &name, int64_t headWidth);
+  /// Biases of the distances that attention `name` tells apart; null of none.
+  mlir::Value relativeBiases(const CTranslate2Side &side,
+                             const std::string &name);
   AttentionBlock attentionOf(const CTranslate2Side &side,
                              const std::string &name, bool isOfMemory);
   FfnBlock ffnOf(const CTranslate2Side &side, const std::string &name);
@@ -91,6 +97,8 @@ private:
   LayerBuilder &layers;
   CTranslate2Variables &variables;
   CTranslate2Epsilons epsilons;
+  /// By the table: layers of a side share one.
+  std::map<std::string, mlir::Value> biases;
 };
 
 } // namespace heddle

@@ -28,7 +28,6 @@ static constexpr Feature kFeatures[] = {
     {"embeddings_1", "factors of source tokens"},
     {"relative_position_keys", "relative positions of Shaw et al."},
     {"relative_position_values", "relative positions of Shaw et al."},
-    {"relative_attention_bias", "relative positions of T5"},
     {"relative_asymmetric_position_keys", "asymmetric relative positions"},
     {"q_norm", "a norm of queries"},
     {"k_norm", "a norm of keys"},

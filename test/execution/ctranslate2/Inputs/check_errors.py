@@ -125,27 +125,30 @@ with_variables(setting("encoder/activation", 1, 7),
 with_variables(setting("decoder/num_heads", 2, 0),
                "variable 'decoder/num_heads' of 'model.bin' is 0 (supported: 1 to 65536)")
 with_variables(setting("encoder/num_heads", 2, 5),
-               "the model has 5 heads in 'encoder', expected a divisor of its width 16")
+               "the model has 5 heads in 'encoder', expected a divisor of the 48 rows of 'encoder/layer_0/self_attention/linear_0'")
 
 
 def odd_width(variables, aliases):
     variables["decoder/embeddings/weight"] = ((41, 15), 0, bytes(4 * 41 * 15))
     del variables["encoder/position_encodings/encodings"]
-    for side in ("encoder", "decoder"):
-        setting(f"{side}/num_heads", 2, 3)(variables, aliases)
 
 
 with_variables(odd_width, "the width of 'encoder' is 15, expected an even one of at least 4")
 with_variables(setting("encoder/layer_0/self_attention/num_heads_kv", 3, 3),
                "has 3 heads of keys, expected a divisor of 4")
 with_variables(setting("decoder/alibi", 1, 1), "linear biases of positions (ALiBi)")
-with_variables(setting("decoder/scale_outputs", 0, 0.5), "a factor of a decoder's output")
 with_variables(setting("decoder/final_logit_softcapping", 0, 30), "a cap of logits")
 with_variables(setting("encoder/sliding_window", 3, 8), "a window of attention")
 with_variables(tensor("encoder/layer_0/self_attention/relative_position_keys", 5, 4),
                "is not supported: relative positions of Shaw et al.")
-with_variables(tensor("encoder/layer_0/self_attention/relative_attention_bias", 8, 4),
-               "is not supported: relative positions of T5")
+with_variables(tensor("encoder/layer_0/self_attention/relative_attention_bias", 6, 4),
+               "has 6 buckets for distances up to 128, expected a multiple of 4")
+with_variables(setting("decoder/layer_1/self_attention/relative_attention_max_distance", 3, 4),
+               "has 8 buckets for distances up to 4, expected", name="t5")
+with_variables(tensor("decoder/layer_0/self_attention/relative_attention_bias", 8, 3),
+               "has shape [8, 3] but the model needs [8, 4]", name="t5")
+with_variables(without("decoder/layer_norm/gamma"),
+               "a factor of a decoder's output without a norm", name="t5")
 with_variables(tensor("decoder/layer_0/self_attention/q_norm/gamma", 4),
                "is not supported: a norm of queries")
 with_variables(tensor("encoder/embeddings_1/weight", 7, 4),
