@@ -59,17 +59,21 @@ static Error readStart(CTranslate2Folder &folder,
 
 Expected<CTranslate2Config>
 readCTranslate2Config(CTranslate2Folder &folder,
-                      CTranslate2Variables &variables, bool hasStart) {
+                      CTranslate2Variables &variables,
+                      CTranslate2Purpose purpose) {
   ConfigReader &config = folder.config;
   CTranslate2Config result;
   double epsilon = config.number("layer_norm_epsilon", -1, -1, 1);
   if (epsilon >= 0)
     result.epsilons = {float(epsilon), float(epsilon)};
-  Expected<int64_t> eos = readToken(config, "eos_token", "</s>", folder.target);
-  if (!eos)
-    return eos.takeError();
-  result.eos = *eos;
-  if (hasStart)
+  if (purpose != CTranslate2Purpose::Encodes) {
+    Expected<int64_t> eos =
+        readToken(config, "eos_token", "</s>", folder.target);
+    if (!eos)
+      return eos.takeError();
+    result.eos = *eos;
+  }
+  if (purpose == CTranslate2Purpose::Translates)
     if (Error error = readStart(folder, variables, result))
       return std::move(error);
   auto readSide = [&](StringRef field, StringRef older, StringRef token,
@@ -92,7 +96,8 @@ readCTranslate2Config(CTranslate2Folder &folder,
   result.startsFromZero =
       variables.flag("decoder/start_from_zero_embedding", false);
   result.unknown = config.text("unk_token", "<unk>");
-  config.text("bos_token", "<s>");
+  for (StringRef token : {"bos_token", "eos_token"})
+    config.text(token, "");
   config.require("quantization_type", {nullptr, 0});
   for (StringRef field : {"suppress_ids", "suppress_ids_begin", "lang_ids"})
     config.require(field, {nullptr, json::Array()});

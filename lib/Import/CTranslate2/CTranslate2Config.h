@@ -13,9 +13,13 @@
 
 namespace heddle {
 
+/// What a specification is for.
+enum class CTranslate2Purpose { Translates, Continues, Encodes };
+
 struct CTranslate2Config {
   CTranslate2Epsilons epsilons;
-  /// Ids of the target; the start is none if a caller's prefix has it.
+  /// Ids of the target, none of an encoder's; the start is none if a caller's
+  /// prefix has it.
   int64_t eos = 0;
   std::optional<int64_t> start;
   /// What the engine puts around a source, by ids of the source.
@@ -26,10 +30,10 @@ struct CTranslate2Config {
   std::string unknown;
 };
 
-/// `hasStart`: whether a token starts what the model writes, and not a prompt.
 llvm::Expected<CTranslate2Config>
 readCTranslate2Config(CTranslate2Folder &folder,
-                      CTranslate2Variables &variables, bool hasStart);
+                      CTranslate2Variables &variables,
+                      CTranslate2Purpose purpose);
 
 } // namespace heddle
 

@@ -22,6 +22,9 @@ static constexpr ActivationKind kActivations[] = {
 
 static constexpr int64_t kMostHeads = 1 << 16, kMostDistance = 1 << 16;
 
+/// Of `embeddings_merge`; 0 puts vectors side by side.
+static constexpr int64_t kAdded = 1;
+
 /// As many as translate_batch takes of a source.
 static constexpr int64_t kComputedPositions = 1024;
 
@@ -40,6 +43,10 @@ static float readScale(CTranslate2Variables &variables,
 
 static std::string layerName(const CTranslate2Side &side, int64_t index) {
   return side.scope + "/layer_" + std::to_string(index);
+}
+
+static std::string typeTable(const CTranslate2Side &side) {
+  return side.scope + "/embeddings_1/weight";
 }
 
 CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
@@ -70,8 +77,13 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
     side.positionTable = "";
     side.positions = kComputedPositions;
   }
-  // How the embeddings of several factors would be merged.
-  variables.ignore(side.scope + "/embeddings_merge");
+  // How the embeddings of several factors are merged.
+  std::string merge = side.scope + "/embeddings_merge";
+  if (variables.has(typeTable(side))) {
+    side.types = variables.matrix(typeTable(side)).first;
+    variables.require(merge, kAdded, "factors of tokens that are not added");
+  }
+  variables.ignore(merge);
   // Each attention says how many heads of keys it has.
   variables.ignore(side.scope + "/multi_query_attention");
   // Which heads show alignments.
@@ -270,9 +282,15 @@ Value CTranslate2Network::addPositions(Value x, const CTranslate2Side &side) {
       /*offset=*/1);
 }
 
-Value CTranslate2Network::embed(Value ids, const CTranslate2Side &side) {
+Value CTranslate2Network::embed(Value ids, const CTranslate2Side &side,
+                                Value types) {
   Value table = blocks().table({side.table, side.vocabulary, side.width});
   Value x = layers.embedding(ids, table, side.embeddingScale);
+  if (types)
+    x = layers.add(
+        x, layers.embedding(
+               types, blocks().table({typeTable(side), side.types, side.width}),
+               side.embeddingScale));
   if (side.positions)
     x = addPositions(x, side);
   std::string norm = side.scope + "/layernorm_embedding";

@@ -28,6 +28,8 @@ struct CTranslate2Side {
   /// The table of ids: [vocabulary, width].
   std::string table;
   int64_t vocabulary, width, depth, heads;
+  /// How many types of tokens there are, whose vectors are added; 0 for none.
+  int64_t types = 0;
   bool isPreNorm;
   ActivationKind activation;
   /// Of the vectors of tokens, and of those that a decoder's logits are made
@@ -50,8 +52,10 @@ public:
                      const CTranslate2Epsilons &epsilons)
       : layers(layers), variables(variables), epsilons(epsilons) {}
 
-  /// ids [batch, length] -> [batch, length, width], with positions.
-  mlir::Value embed(mlir::Value ids, const CTranslate2Side &side);
+  /// ids [batch, length] -> [batch, length, width], with positions. `types` of
+  /// tokens, of the same shape, is null if a side has none.
+  mlir::Value embed(mlir::Value ids, const CTranslate2Side &side,
+                    mlir::Value types = {});
 
   /// A layer of a side. `memory` and its mask are null if nothing is attended
   /// to but the side itself.

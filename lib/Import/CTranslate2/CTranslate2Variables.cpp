@@ -26,6 +26,7 @@ struct Feature {
 
 static constexpr Feature kFeatures[] = {
     {"embeddings_1", "factors of source tokens"},
+    {"embeddings_2", "factors of source tokens"},
     {"relative_position_keys", "relative positions of Shaw et al."},
     {"relative_position_values", "relative positions of Shaw et al."},
     {"relative_asymmetric_position_keys", "asymmetric relative positions"},

@@ -1,8 +1,8 @@
 //===- ImportCTranslate2.cpp - Folders that CTranslate2's converters wrote ===//
 //
-// TransformerSpec, an encoder and a decoder, or a decoder alone, with the
-// search of CTranslate2's `translate_batch` by its defaults, or of
-// argos-translate.
+// TransformerSpec, an encoder and a decoder, with the search of CTranslate2's
+// `translate_batch` by its defaults, or of argos-translate; a decoder alone; an
+// encoder alone, whose hidden states are pooled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 #include "lib/Import/CTranslate2/CTranslate2Network.h"
 #include "lib/Import/CTranslate2/CTranslate2Tokenizer.h"
 #include "lib/Import/HuggingFace/HuggingFaceFolder.h"
+#include "lib/Import/HuggingFace/SentenceTransformers.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
@@ -30,7 +31,7 @@ struct Specification {
   uint32_t revision;
   /// Heads of files that do not say how many.
   int64_t heads;
-  bool isDecoderAlone = false;
+  CTranslate2Purpose purpose = CTranslate2Purpose::Translates;
 };
 } // namespace
 
@@ -38,7 +39,8 @@ static constexpr Specification kSpecifications[] = {
     {"TransformerSpec", 7, 8},
     {"TransformerBase", 2, 8},
     {"TransformerBig", 2, 16},
-    {"TransformerDecoderSpec", 8, 8, /*isDecoderAlone=*/true}};
+    {"TransformerDecoderSpec", 8, 8, CTranslate2Purpose::Continues},
+    {"TransformerEncoderSpec", 1, 8, CTranslate2Purpose::Encodes}};
 
 namespace {
 /// How a program searches that says no more.
@@ -55,6 +57,9 @@ static constexpr Search kTranslateBatch = {2, 1, 256, 1},
                         kGenerateBatch = {1, 1, 512, 0},
                         kArgosTranslate = {4, 0.2, 256, 1};
 
+/// Of encoders whose positions are no table.
+static constexpr int64_t kEncodedPositions = 1024;
+
 static Expected<Specification> findSpecification(const CTranslate2File &model) {
   StringRef path = model.variables.getPath();
   for (const Specification &known : kSpecifications) {
@@ -69,7 +74,8 @@ static Expected<Specification> findSpecification(const CTranslate2File &model) {
   return makeError("'" + path + "' has the specification '" +
                    model.specification +
                    "' (supported: TransformerSpec, TransformerBase, "
-                   "TransformerBig, TransformerDecoderSpec)");
+                   "TransformerBig, TransformerDecoderSpec, "
+                   "TransformerEncoderSpec)");
 }
 
 /// A table has a row for each token of its vocabulary; CTranslate2 appends the
@@ -167,7 +173,7 @@ static Error importTransformer(CTranslate2Folder &folder, int64_t heads,
                                ImportedModel &model) {
   CTranslate2Variables variables(model.weights.getFiles().back());
   Expected<CTranslate2Config> config =
-      readCTranslate2Config(folder, variables, /*hasStart=*/true);
+      readCTranslate2Config(folder, variables, CTranslate2Purpose::Translates);
   if (!config)
     return config.takeError();
   CTranslate2Side encoder = readSide(variables, "encoder", heads),
@@ -203,7 +209,7 @@ static Error importDecoder(CTranslate2Folder &folder, int64_t heads,
                            StringRef tokenizerFile, ImportedModel &model) {
   CTranslate2Variables variables(model.weights.getFiles().back());
   Expected<CTranslate2Config> config =
-      readCTranslate2Config(folder, variables, /*hasStart=*/false);
+      readCTranslate2Config(folder, variables, CTranslate2Purpose::Continues);
   if (!config)
     return config.takeError();
   CTranslate2Side side = readSide(variables, "decoder", heads);
@@ -238,6 +244,90 @@ static Error importDecoder(CTranslate2Folder &folder, int64_t heads,
   return Error::success();
 }
 
+/// What pools hidden states, and the tokenizer in front of them: the library
+/// gives states alone.
+static Error addVectors(CTranslate2Folder &folder, const CTranslate2Side &side,
+                        const CTranslate2Config &config,
+                        const ImportOptions &options, LayerBuilder &layers,
+                        ImportedModel &model) {
+  if (options.layers)
+    return makeError("'" + folder.files.getPath() +
+                     "' has all layers of its encoder (expected no --layers)");
+  Expected<ImportedTokenizer> tokenizer =
+      readCTranslate2Tokenizer(folder, config, options.tokenizer);
+  if (!tokenizer)
+    return tokenizer.takeError();
+  EmbedModules embed;
+  if (!options.pooling.empty())
+    embed.modes.assign(options.pooling.begin(), options.pooling.end());
+  embed.limitTokens(*side.positions);
+  if (Error error = buildEmbed(layers, embed, side.width))
+    return error;
+  setTask(*model.module, kEmbedTask,
+          describeEmbedTask(embed, *model.module->getContext()));
+  embed.prepareTexts(*tokenizer);
+  setTokenizer(std::move(*tokenizer), model);
+  return Error::success();
+}
+
+/// An encoder alone, such as BERT: its @encode, pooled by @embed.
+static Error importEncoder(CTranslate2Folder &folder, int64_t heads,
+                           const ImportOptions &options, ImportedModel &model) {
+  CTranslate2Variables variables(model.weights.getFiles().back());
+  Expected<CTranslate2Config> config =
+      readCTranslate2Config(folder, variables, CTranslate2Purpose::Encodes);
+  if (!config)
+    return config.takeError();
+  CTranslate2Side side = readSide(variables, "encoder", heads);
+  if (!side.positions)
+    side.positions = kEncodedPositions;
+  // What a classifier would take of the first token.
+  for (StringRef part : {"weight", "bias"})
+    variables.ignore(("pooler_dense/" + part).str());
+  variables.ignore("pooler_activation");
+  LayerBuilder layers(*model.module, model.weights);
+  CTranslate2Network network(layers, variables, config->epsilons);
+  SmallVector<LayerBuilder::Argument> inputs = {{"ids", {"batch", "source"}}};
+  if (side.types > 0)
+    inputs.push_back({"types", {"batch", "source"}});
+  inputs.push_back({"lengths", {"batch"}});
+  auto arguments =
+      layers.beginFunction({"encode", inputs, "memory", side.width});
+  Value mask = layers.paddingMask(arguments.back());
+  Value x = network.embed(arguments[0], side,
+                          side.types > 0 ? arguments[1] : Value());
+  for (int64_t index = 0; index < side.depth; ++index)
+    x = network.layer(x, side, index, {mask, Value(), Value()});
+  layers.endFunction(network.finish(x, side));
+  SourceAttributes source{side.vocabulary, side.positions};
+  if (side.types > 0)
+    source.types = side.types;
+  setSource(*model.module, source);
+  if (Error error = addVectors(folder, side, *config, options, layers, model))
+    return error;
+  if (Error error = variables.finish(*model.module))
+    return error;
+  if (Error error = layers.takeError())
+    return error;
+  return checkVocabulary(folder.source, side, config->unknown);
+}
+
+static Error importPurpose(CTranslate2Folder &folder,
+                           const Specification &specification,
+                           const ImportOptions &options, const Search &search,
+                           ImportedModel &model) {
+  switch (specification.purpose) {
+  case CTranslate2Purpose::Translates:
+    return importTransformer(folder, specification.heads, search,
+                             options.tokenizer, model);
+  case CTranslate2Purpose::Continues:
+    return importDecoder(folder, specification.heads, options.tokenizer, model);
+  case CTranslate2Purpose::Encodes:
+    return importEncoder(folder, specification.heads, options, model);
+  }
+  llvm_unreachable("a purpose");
+}
+
 static Expected<ImportedModel> importFiles(CTranslate2Files files,
                                            MLIRContext &context,
                                            const ImportOptions &options,
@@ -252,11 +342,8 @@ static Expected<ImportedModel> importFiles(CTranslate2Files files,
   model.module = createModule(folder->files.getPath(), "ctranslate2", context);
   if (Error error = model.weights.add(std::move(folder->model.variables)))
     return std::move(error);
-  if (Error error = specification->isDecoderAlone
-                        ? importDecoder(*folder, specification->heads,
-                                        options.tokenizer, model)
-                        : importTransformer(*folder, specification->heads,
-                                            search, options.tokenizer, model))
+  if (Error error =
+          importPurpose(*folder, *specification, options, search, model))
     return std::move(error);
   model.warnings = folder->config.getWarnings().vec();
   sayWhatIsIgnored(*folder, model);

@@ -88,6 +88,14 @@ def tensor(name, *shape):
     return change
 
 
+def both(first, second):
+    def change(variables, aliases):
+        first(variables, aliases)
+        second(variables, aliases)
+
+    return change
+
+
 def without(name):
     def change(variables, aliases):
         variables.pop(name, None)
@@ -152,7 +160,25 @@ with_variables(without("decoder/layer_norm/gamma"),
 with_variables(tensor("decoder/layer_0/self_attention/q_norm/gamma", 4),
                "is not supported: a norm of queries")
 with_variables(tensor("encoder/embeddings_1/weight", 7, 4),
+               "'encoder/embeddings_merge' of 'model.bin' is 0 (supported: 1): factors of tokens that are not added")
+with_variables(both(setting("encoder/embeddings_merge", 1, 1),
+                    tensor("encoder/embeddings_1/weight", 7, 16)),
                "is not supported: factors of source tokens")
+with_variables(without("encoder/layer_1/ffn/linear_1/weight"),
+               "the model has no tensor 'encoder/layer_1/ffn/linear_1/weight'",
+               specification="TransformerEncoderSpec", revision=1, name="bert")
+with_variables(tensor("encoder/embeddings_1/weight", 2, 15),
+               "has shape [2, 15] but the model needs [2, 16]",
+               specification="TransformerEncoderSpec", revision=1, name="bert")
+with_variables(tensor("encoder/embeddings_0/weight", 40, 16), "has 41 tokens but",
+               specification="TransformerEncoderSpec", revision=1, name="bert")
+with_variables(setting("num_heads", 1, 4), "has revision 2 of TransformerEncoderSpec (supported: at most 1)",
+               specification="TransformerEncoderSpec", revision=2, name="bert")
+start("bert")
+expect("has all layers of its encoder (expected no --layers)", "--layers", "1")
+start("bert")
+(folder / "spiece.model").write_text("no model")
+expect("spiece.model")
 with_variables(tensor("encoder/layer_0/ffn/linear_2/weight", 4, 4),
                "variable 'encoder/layer_0/ffn/linear_2/weight' of")
 with_variables(without("encoder/layer_0/ffn/linear_1/weight"),

@@ -7,6 +7,8 @@ Of floats and int16, which are widened, ids are equal and log-probabilities with
 Integers of 8 bits are multiplied as CTranslate2 multiplies them, but for the order of
 sums of f32 in front of a rounding: log-probabilities are within 0.02, and all lines are
 equal, as those of its own kernels (GENERIC, AVX, AVX2, AVX512) are on these folders.
+Vectors of an encoder are within 1e-5 of the largest number: their norms, of f32, are some
+thousand roundings apart.
 """
 
 import json
@@ -45,6 +47,14 @@ def check(folder):
         *([] if is_int8 else ["--dtype", "f32"]), lines=[])
     expected = json.loads((folder / "expected.json").read_text())
     inputs = expected["inputs"]
+    if "vectors" in expected:
+        found = [json.loads(line)["vector"] for line in
+                 run("heddle-run", artifact, "--ids", lines=inputs)]
+        known = np.array(expected["vectors"])
+        error = np.abs(np.array(found) - known).max() / np.abs(known).max()
+        if not error <= 1e-5:
+            failures.append(f"{folder.name}: vectors off by {error:.2e}")
+        return
 
     def compare(what, *options):
         found = run("heddle-run", artifact, "--ids", "--max-length", MAX_LENGTH, *options,
