@@ -7,6 +7,7 @@
 
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/CTranslate2/CTranslate2Folder.h"
+#include "lib/Import/ImportCheckpoint.h"
 #include "lib/Import/Marian/MarianFolder.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/FirstDiagnostic.h"
@@ -60,6 +61,14 @@ static std::string describeOtherFile(StringRef path) {
   return name + "is neither a model folder nor a .mlir module";
 }
 
+/// Whether a folder is one of Hugging Face.
+static bool hasConfig(StringRef folder) {
+  SmallString<128> config = folder, modules = folder;
+  sys::path::append(config, "config.json");
+  sys::path::append(modules, "modules.json");
+  return sys::fs::exists(config) || sys::fs::exists(modules);
+}
+
 /// Chooses by the files at `path`.
 static Expected<ImportedModel> importByKind(StringRef path,
                                             MLIRContext &context,
@@ -70,12 +79,16 @@ static Expected<ImportedModel> importByKind(StringRef path,
   bool isFolder = sys::fs::is_directory(status),
        isOfArgos = !isFolder && path.ends_with(".argosmodel"),
        isOfCTranslate2 = isOfArgos || (isFolder && isCTranslate2Folder(path));
-  if (!options.tokenizer.empty() && !isOfCTranslate2)
-    return makeError("--tokenizer is for models of CTranslate2, but '" + path +
-                     "' is none");
+  // Folders of others may have such a file beside their own.
+  bool isOfTrainer = !isOfCTranslate2 && isCheckpoint(path) &&
+                     !(isFolder && (hasConfig(path) || isMarianFolder(path)));
+  if (!options.tokenizer.empty() && !isOfCTranslate2 && !isOfTrainer)
+    return makeError("--tokenizer is for models of CTranslate2 and for "
+                     "checkpoints of fairseq, but '" +
+                     path + "' is none");
   if (!isFolder && path.ends_with(".mlir"))
     return importModule(path, context, options);
-  if (!isFolder && !isOfArgos)
+  if (!isFolder && !isOfArgos && !isOfTrainer)
     return makeError(describeOtherFile(path));
   if (!options.weights.empty())
     return makeError("'" + path + "' is a " + (isFolder ? "folder" : "file") +
@@ -83,16 +96,15 @@ static Expected<ImportedModel> importByKind(StringRef path,
                      "' has no use");
   // In front of others: its config.json says nothing to them, and its model.bin
   // could be a Marian model's.
-  if (isOfCTranslate2 && options.randomSeed)
+  if ((isOfCTranslate2 || isOfTrainer) && options.randomSeed)
     return makeError("'" + path + "' has its options in its weights: random " +
                      "ones have no use");
   if (isOfCTranslate2)
     return isOfArgos ? importArgosModel(path, context, options)
                      : importCTranslate2Folder(path, context, options);
-  SmallString<128> config = path, modules = path;
-  sys::path::append(config, "config.json");
-  sys::path::append(modules, "modules.json");
-  if (sys::fs::exists(config) || sys::fs::exists(modules))
+  if (isOfTrainer)
+    return importCheckpoint(path, context, options);
+  if (hasConfig(path))
     return importHuggingFaceFolder(path, context, options);
   if (isMarianFolder(path) && options.randomSeed)
     return makeError("'" + path +
@@ -105,7 +117,7 @@ static Expected<ImportedModel> importByKind(StringRef path,
   if (unread)
     return makeError("cannot read '" + path + "': " + unread.message());
   return makeError("'" + path + "' is no model folder: it has neither " +
-                   "config.json nor model*.bin or model*.npz");
+                   "config.json nor model*.bin, model*.npz or *.pt");
 }
 
 /// Of what passes and LLVM do, parts take the square of a function's ops: this

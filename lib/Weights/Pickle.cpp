@@ -1,8 +1,8 @@
 //===- Pickle.cpp - Reads pickled data and runs nothing -------------------===//
 //
 // A machine with a stack, marks in it, and a memo of values by number, as
-// Python's pickletools describes it. Instructions that state dictionaries have
-// no use for are unknown here. Each makes at most one value. Bounds on the
+// Python's pickletools describes it. Instructions that checkpoints have no use
+// for are unknown here. Each makes at most one value. Bounds on the
 // number of values, and on that of the items that values copy from each other
 // (a call has those of its tuple), keep a small file from asking for much
 // memory.
@@ -56,6 +56,15 @@ StringRef getTypeName(const PickleValue &value) {
   llvm_unreachable("all kinds have a name");
 }
 
+const PickleValue *PickleValue::find(StringRef key) const {
+  if (kind != Kind::Dictionary)
+    return nullptr;
+  for (size_t i = items.size(); i >= 2; i -= 2)
+    if (items[i - 2]->isText() && items[i - 2]->text == key)
+      return items[i - 1];
+  return nullptr;
+}
+
 class Unpickler {
 public:
   Unpickler(Pickle &pickle, ByteReader &reader, ArrayRef<StringRef> globals,
@@ -95,7 +104,9 @@ private:
   /// Appends items of another value.
   bool copyItems(PickleValue *to, const PickleValue &from);
   bool pushOrdered(const PickleValue &arguments);
+  bool pushCounter(const PickleValue &arguments);
   bool call();
+  bool isKnown(StringRef name) const;
 
   bool remember(uint32_t index);
   bool recall(uint32_t index);
@@ -165,8 +176,14 @@ bool Unpickler::pushLong() {
   return pushInteger(int64_t(integer));
 }
 
+bool Unpickler::isKnown(StringRef name) const {
+  return any_of(globals, [&](StringRef known) {
+    return known.ends_with(".") ? name.starts_with(known) : name == known;
+  });
+}
+
 bool Unpickler::pushGlobal(StringRef name) {
-  if (!is_contained(globals, name)) {
+  if (!isKnown(name)) {
     std::string printable;
     raw_string_ostream stream(printable);
     printEscapedString(name.take_front(kLongestName), stream);
@@ -208,8 +225,13 @@ bool Unpickler::pushTuple(size_t count) {
 }
 
 bool Unpickler::extend(Kind kind, ArrayRef<PickleValue *> values) {
-  if (stack.empty() || !stack.back() || stack.back()->kind != kind ||
+  if (stack.empty() || !stack.back() ||
       (kind == Kind::Dictionary && values.size() % 2 != 0))
+    return false;
+  // An object of a class that is one of these: nobody asks for its items.
+  if (stack.back()->kind == Kind::Call)
+    return true;
+  if (stack.back()->kind != kind)
     return false;
   append_range(stack.back()->items, values);
   return true;
@@ -238,6 +260,14 @@ bool Unpickler::pushOrdered(const PickleValue &arguments) {
   });
 }
 
+/// A Counter is a dictionary, too, of the items of another one.
+bool Unpickler::pushCounter(const PickleValue &arguments) {
+  PickleValue *dictionary = push(Kind::Dictionary);
+  return arguments.items.empty() ||
+         (arguments.items.front()->kind == Kind::Dictionary &&
+          copyItems(dictionary, *arguments.items.front()));
+}
+
 /// The call of a global with a tuple.
 bool Unpickler::call() {
   PickleValue *arguments, *function;
@@ -246,6 +276,11 @@ bool Unpickler::call() {
     return false;
   if (function->text == "collections.OrderedDict")
     return pushOrdered(*arguments);
+  if (function->text == "collections.Counter")
+    return pushCounter(*arguments);
+  // What it calls for keys that it lacks does not count.
+  if (function->text == "collections.defaultdict")
+    return push(Kind::Dictionary);
   PickleValue *result = push(Kind::Call);
   result->items.push_back(function);
   return copyItems(result, *arguments);
@@ -282,9 +317,13 @@ std::optional<bool> Unpickler::stepConstant(unsigned char opcode) {
     return pushIntegerOf<int32_t>();
   case 0x8a: // LONG1
     return pushLong();
-  case 'G': { // BINFLOAT, which nobody here asks for
+  case 'G': { // BINFLOAT, the only number with its highest byte in front
     StringRef bytes;
-    return reader.take(sizeof(double), bytes) && push(Kind::Number);
+    if (!reader.take(sizeof(double), bytes))
+      return false;
+    push(Kind::Number)->number =
+        support::endian::read<double, endianness::big>(bytes.data());
+    return true;
   }
   default:
     return std::nullopt;
@@ -301,6 +340,8 @@ std::optional<bool> Unpickler::stepText(unsigned char opcode) {
   case 'B': // BINBYTES
   case 'X': // BINUNICODE
     return pushTextOf<uint32_t>();
+  case 0x8d: // BINUNICODE8
+    return pushTextOf<uint64_t>();
   default:
     return std::nullopt;
   }
@@ -327,12 +368,21 @@ std::optional<bool> Unpickler::stepContainer(unsigned char opcode) {
     return true;
   }
   case ']':
+  case 0x8f: // EMPTY_SET
     return push(Kind::List) != nullptr;
+  case 0x91: { // FROZENSET
+    if (!popMark(values))
+      return false;
+    PickleValue *set = push(Kind::List);
+    append_range(set->items, values);
+    return true;
+  }
   case '}':
     return push(Kind::Dictionary) != nullptr;
   case 'a': // APPEND
     return pop(value) && extend(Kind::List, value);
-  case 'e': // APPENDS
+  case 'e':  // APPENDS
+  case 0x90: // ADDITEMS, of a set
     return popMark(values) && extend(Kind::List, values);
   case 's': // SETITEM
     return pop(value) && pop(key) && extend(Kind::Dictionary, {key, value});
@@ -370,10 +420,14 @@ std::optional<bool> Unpickler::stepObject(unsigned char opcode) {
   case 0x93: // STACK_GLOBAL
     return pop(value) && pop(other) && value->isText() && other->isText() &&
            pushGlobal(other->text + "." + value->text);
-  case 'R': // REDUCE
+  case 'R':  // REDUCE
+  case 0x81: // NEWOBJ: the class takes the place of a function
     return call();
   case 'b': // BUILD: attributes, such as the _metadata of a state dictionary
-    return pop(value) && !stack.empty() && stack.back();
+    if (!pop(value) || stack.empty() || !stack.back())
+      return false;
+    stack.back()->state = value;
+    return true;
   case 'Q': // BINPERSID
     if (!pop(value))
       return false;

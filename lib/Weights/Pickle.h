@@ -2,8 +2,9 @@
 //
 // Python's pickles are programs: an instruction names any function, another
 // calls it. Here a name has to be on a list, and a call is a value that says
-// what would have been called with what. Values live in one arena and refer to
-// each other by pointers, so that neither nesting nor cycles cost a stack.
+// what would have been called with what, and which attributes the object would
+// have got. Values live in one arena and refer to each other by pointers, so
+// that neither nesting nor cycles cost a stack.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,7 @@ struct PickleValue {
     Number,
     Text,
     Tuple,
+    /// A set, too.
     List,
     /// Keys and values in turn.
     Dictionary,
@@ -41,8 +43,12 @@ struct PickleValue {
   Kind kind = Kind::None;
   /// Of integers and booleans.
   int64_t integer = 0;
+  /// Of numbers.
+  double number = 0;
   std::string text;
   std::vector<const PickleValue *> items;
+  /// The attributes of an object; null for none.
+  const PickleValue *state = nullptr;
 
   bool isText() const { return kind == Kind::Text; }
   bool isInteger() const { return kind == Kind::Integer; }
@@ -53,6 +59,8 @@ struct PickleValue {
   bool isCallOf(llvm::StringRef name) const {
     return kind == Kind::Call && items.front()->isGlobal(name);
   }
+  /// The last value that a dictionary has under a text; null for none.
+  const PickleValue *find(llvm::StringRef key) const;
 };
 
 /// What Python says of a value's type: "int", "tuple", ...
@@ -61,14 +69,17 @@ llvm::StringRef getTypeName(const PickleValue &value);
 /// A pickle of protocols 2 to 5. Owns its values.
 class Pickle {
 public:
-  /// Reads one pickle and leaves `reader` behind it. A global that is not one
-  /// of `globals` is refused by its name. `path` names the file in sentences,
-  /// in which `origin` is where the reader's bytes begin.
+  /// Reads one pickle and leaves `reader` behind it. A global is refused by its
+  /// name unless `globals` has it, or a module that it is of ("argparse.").
+  /// `path` names the file in sentences, in which `origin` is where the
+  /// reader's bytes begin.
   static llvm::Expected<Pickle> read(ByteReader &reader,
                                      llvm::ArrayRef<llvm::StringRef> globals,
                                      llvm::StringRef path, uint64_t origin);
 
   const PickleValue &getRoot() const { return *root; }
+  /// All values, in the order in which they were made.
+  const std::deque<PickleValue> &getValues() const { return values; }
 
 private:
   friend class Unpickler;

@@ -12,6 +12,7 @@
 #include "lib/Support/Error.h"
 #include "lib/Weights/ArchiveBytes.h"
 #include "lib/Weights/MappedFile.h"
+#include "lib/Weights/TorchCheckpoint.h"
 #include "lib/Weights/TorchView.h"
 #include "lib/Weights/ZipDirectory.h"
 #include "llvm/ADT/StringMap.h"
@@ -28,6 +29,28 @@ namespace heddle {
 static constexpr StringLiteral kOldMagic =
     "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
 static constexpr char kProtocol = '\x80', kFrame = '\x95';
+
+/// What checkpoints of trainers may name beside tensors: all of a module, or of
+/// Python's own names one.
+static constexpr StringLiteral kTrainerModules[] = {
+    "_codecs.",   "argparse.", "collections.", "copy_reg.",
+    "copyreg.",   "datetime.", "enum.",        "fairseq.",
+    "functools.", "numpy.",    "onmt.",        "omegaconf.",
+    "pathlib.",   "torch.",    "torchtext.",   "typing."};
+static constexpr StringLiteral kPythonNames[] = {
+    "bool",      "bytearray", "bytes", "complex", "dict",    "float",
+    "frozenset", "int",       "list",  "long",    "object",  "range",
+    "set",       "slice",     "str",   "tuple",   "unicode", "xrange"};
+
+static std::vector<std::string> listTrainerGlobals() {
+  std::vector<std::string> globals;
+  for (StringRef module : kTrainerModules)
+    globals.push_back(module.str());
+  for (StringRef module : {"builtins.", "__builtin__."})
+    for (StringRef name : kPythonNames)
+      globals.push_back((module + name).str());
+  return globals;
+}
 
 /// The bytes of a file that stand before those of the magic number; nothing
 /// if it does not begin with that.
@@ -84,6 +107,7 @@ private:
   MutableArrayRef<char> target;
   std::mutex mutex;
 };
+} // namespace
 
 /// Makes the tables of a file and of copies of its tensors.
 class TorchReader {
@@ -92,14 +116,22 @@ public:
       : buffer(std::move(buffer)), bytes(this->buffer->getBuffer()),
         path(this->buffer->getBufferIdentifier()), globals(listGlobals()) {}
 
-  Expected<std::vector<TensorFile>> read();
+  StringRef getPath() const { return path; }
+  /// Lets the pickle name what trainers have.
+  void allow(ArrayRef<std::string> more) { append_range(globals, more); }
+
+  /// The pickle of the file; finds all storages.
+  Expected<Pickle> readPickle();
+  /// Adds the tensors of a dictionary.
+  Error addTensors(const PickleValue &dictionary, StringRef prefix = "");
+  /// What was added. To be called once, at the end.
+  Expected<std::vector<TensorFile>> takeTables();
 
 private:
   /// Both find the dictionary and all storages.
   Expected<Pickle> readArchive();
   Expected<Pickle> readSequence();
 
-  Error addTensors(const PickleValue &dictionary);
   Error addTensor(StringRef name, const View &view);
   Expected<TensorFile> makeCopies(TensorFile::Prepare prepare);
 
@@ -117,7 +149,6 @@ private:
   std::vector<Copies::Copy> copies;
   uint64_t copiedSize = 0;
 };
-} // namespace
 
 Expected<Pickle> TorchReader::readArchive() {
   auto entries = readZipDirectory(bytes, path);
@@ -174,11 +205,10 @@ Expected<Pickle> TorchReader::readSequence() {
   if (!keys)
     return keys;
 
-  // Element sizes are those of the first tensor that names the storage.
   StringMap<uint64_t> elementSizes;
-  for (const PickleValue *value : dictionary->getRoot().items)
-    if (std::optional<View> view = readView(value))
-      elementSizes[view->storage.key] = view->storage.type->size;
+  for (const PickleValue &value : dictionary->getValues())
+    if (std::optional<Storage> storage = readStorage(value))
+      elementSizes[storage->key] = storage->type->size;
   for (const PickleValue *key : keys->getRoot().items) {
     uint64_t count;
     StringRef elements;
@@ -242,7 +272,7 @@ Error TorchReader::addTensor(StringRef name, const View &view) {
   return Error::success();
 }
 
-Error TorchReader::addTensors(const PickleValue &dictionary) {
+Error TorchReader::addTensors(const PickleValue &dictionary, StringRef prefix) {
   if (dictionary.kind != PickleValue::Kind::Dictionary)
     return fail("holds a " + getTypeName(dictionary) +
                 " (expected a dictionary of tensors)");
@@ -263,7 +293,7 @@ Error TorchReader::addTensors(const PickleValue &dictionary) {
                   key.text + "' (expected a tensor)");
     if (!names.insert(key.text).second)
       return fail("has the tensor '" + key.text + "' twice");
-    if (Error error = addTensor(key.text, *view))
+    if (Error error = addTensor((prefix + key.text).str(), *view))
       return error;
   }
   return Error::success();
@@ -282,7 +312,7 @@ Expected<TensorFile> TorchReader::makeCopies(TensorFile::Prepare prepare) {
       [made](uint64_t offset) { return made->prepare(offset); });
 }
 
-Expected<std::vector<TensorFile>> TorchReader::read() {
+Expected<Pickle> TorchReader::readPickle() {
   bool isArchive = isZipArchive(bytes);
   if (!isArchive && !findOldMagic(bytes)) {
     // A pickle that would run something is refused for that.
@@ -295,12 +325,10 @@ Expected<std::vector<TensorFile>> TorchReader::read() {
     return fail("is no file of torch.save: neither a zip archive nor a "
                 "sequence of pickles");
   }
-  Expected<Pickle> dictionary = isArchive ? readArchive() : readSequence();
-  if (!dictionary)
-    return dictionary.takeError();
-  if (Error error = addTensors(dictionary->getRoot()))
-    return std::move(error);
+  return isArchive ? readArchive() : readSequence();
+}
 
+Expected<std::vector<TensorFile>> TorchReader::takeTables() {
   TensorFile::Prepare prepare;
   if (files)
     prepare = [files = files](uint64_t offset) {
@@ -323,7 +351,49 @@ Expected<std::vector<TensorFile>> TorchReader::read() {
 
 Expected<std::vector<TensorFile>>
 readTorchFile(std::unique_ptr<MemoryBuffer> buffer) {
-  return TorchReader(std::move(buffer)).read();
+  TorchReader reader(std::move(buffer));
+  Expected<Pickle> dictionary = reader.readPickle();
+  if (!dictionary)
+    return dictionary.takeError();
+  if (Error error = reader.addTensors(dictionary->getRoot()))
+    return std::move(error);
+  return reader.takeTables();
+}
+
+bool looksLikeTorch(StringRef bytes) {
+  return isZipArchive(bytes) || findOldMagic(bytes);
+}
+
+TorchCheckpoint::TorchCheckpoint(std::unique_ptr<TorchReader> reader)
+    : reader(std::move(reader)) {}
+TorchCheckpoint::TorchCheckpoint(TorchCheckpoint &&) = default;
+TorchCheckpoint::~TorchCheckpoint() = default;
+
+StringRef TorchCheckpoint::getPath() const { return reader->getPath(); }
+
+const PickleValue &TorchCheckpoint::getRoot() const {
+  return pickle->getRoot();
+}
+
+Expected<TorchCheckpoint>
+TorchCheckpoint::read(std::unique_ptr<MemoryBuffer> buffer) {
+  // The names must outlive what reads them.
+  static const std::vector<std::string> globals = listTrainerGlobals();
+  TorchCheckpoint checkpoint(std::make_unique<TorchReader>(std::move(buffer)));
+  checkpoint.reader->allow(globals);
+  Expected<Pickle> pickle = checkpoint.reader->readPickle();
+  if (!pickle)
+    return pickle.takeError();
+  checkpoint.pickle = std::make_unique<Pickle>(std::move(*pickle));
+  return checkpoint;
+}
+
+Expected<std::vector<TensorFile>>
+TorchCheckpoint::takeTensors(ArrayRef<Tensors> dictionaries) {
+  for (const Tensors &tensors : dictionaries)
+    if (Error error = reader->addTensors(*tensors.dictionary, tensors.prefix))
+      return std::move(error);
+  return reader->takeTables();
 }
 
 } // namespace heddle

@@ -44,7 +44,7 @@ bool torch::isPrintable(StringRef text) {
 
 /// ('storage', type, key, device, count), in old files perhaps with a sixth
 /// value, a view of the storage, which torch 0.4 was the last to write.
-static std::optional<Storage> readStorage(const PickleValue &value) {
+std::optional<Storage> torch::readStorage(const PickleValue &value) {
   if (value.kind != PickleValue::Kind::Persistent)
     return std::nullopt;
   ArrayRef<const PickleValue *> parts = value.items.front()->items;

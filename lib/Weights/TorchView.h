@@ -41,6 +41,9 @@ std::vector<llvm::StringRef> listGlobals();
 /// Whether a key or a name may go into a sentence.
 bool isPrintable(llvm::StringRef text);
 
+/// The storage that a value is; nothing for other values.
+std::optional<Storage> readStorage(const PickleValue &value);
+
 /// The tensor or parameter that a value is; nothing for other values.
 std::optional<View> readView(const PickleValue *value);
 

@@ -19,6 +19,7 @@
 #define HEDDLE_EACH_FUZZER(DO)                                                 \
   DO(api)                                                                      \
   DO(artifact)                                                                 \
+  DO(checkpoint)                                                               \
   DO(code)                                                                     \
   DO(config)                                                                   \
   DO(ctranslate2_folder)                                                       \

@@ -5,24 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DecodeParameters.h"
 #include "FolderInput.h"
 #include "ImportContext.h"
 #include "lib/Import/ImportModel.h"
 
 using namespace heddle;
-
-/// Decodes the first rows of a parameter.
-static void decode(ParameterOp parameter, const WeightSource &weights) {
-  auto tensor = weights.open(parameter);
-  if (!tensor)
-    return llvm::consumeError(tensor.takeError());
-  constexpr uint64_t most = 1 << 20;
-  if (tensor->getColumns() > most)
-    return;
-  std::vector<float> row(tensor->getColumns());
-  for (uint64_t r = 0; r < std::min<uint64_t>(tensor->getRows(), 4); ++r)
-    tensor->decodeRows(r, 1, row);
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const fuzz::FolderInput folder(
@@ -36,7 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     llvm::consumeError(model.takeError());
     return 0;
   }
-  for (auto parameter : model->module->getOps<ParameterOp>())
-    decode(parameter, model->weights);
+  fuzz::decodeParameters(*model);
   return 0;
 }

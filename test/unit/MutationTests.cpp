@@ -11,9 +11,11 @@
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/Marian/Shortlist.h"
 #include "lib/Import/Marian/Yaml.h"
+#include "lib/Import/PickledOptions.h"
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include "lib/Weights/CTranslate2File.h"
 #include "lib/Weights/Json.h"
+#include "lib/Weights/TorchCheckpoint.h"
 #include "mlir/IR/MLIRContext.h"
 #include <functional>
 #include <gtest/gtest.h>
@@ -108,6 +110,26 @@ TEST(Mutation, CTranslate2File) {
                                  std::string(name) + "/model.bin");
     mutateAtRandom(bytes, bytes.size(), 1000, read);
   }
+}
+
+TEST(Mutation, TorchCheckpoint) {
+  auto read = [](const std::string &bytes) -> std::string {
+    auto checkpoint = TorchCheckpoint::read(makeBuffer(bytes));
+    if (!checkpoint)
+      return llvm::toString(checkpoint.takeError());
+    const PickleValue *args = checkpoint->getRoot().find("args"),
+                      *model = checkpoint->getRoot().find("model");
+    if (args)
+      readPickledOptions(*args);
+    if (!model)
+      return "";
+    auto files = checkpoint->takeTensors({{model, ""}});
+    return files ? readTensors(files->front())
+                 : llvm::toString(files.takeError());
+  };
+  std::string bytes =
+      readFile(HEDDLE_GOLDENS "/fairseq/oldest/checkpoint_best.pt");
+  mutateAtRandom(bytes, bytes.size(), 3000, read);
 }
 
 TEST(Mutation, NpzFile) {

@@ -7,12 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/CTranslate2/CTranslate2Tokenizer.h"
-#include "lib/Import/Tokenizers/SentencePieceModel.h"
-#include "lib/Import/Tokenizers/SentencePieceStages.h"
-#include "lib/Import/Tokenizers/TemplateTable.h"
+#include "lib/Import/Tokenizers/NumberedTokens.h"
 #include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -29,25 +26,14 @@ static constexpr StringLiteral kModels[] = {"sentencepiece.model",
 static constexpr StringLiteral kOthers[] = {
     "bpe.model", "sentencepiece.bpe.model", "bpe.codes"};
 
-namespace {
-/// A side's pieces by their ids, all different, and the unknown one's id.
-struct Side {
-  std::vector<std::string> pieces;
-  int64_t unknown;
-};
-} // namespace
-
-static Side sideOf(const CTranslate2Vocabulary &vocabulary, StringRef unknown) {
-  Side side{vocabulary.tokens, 0};
+static TokenList listOf(const CTranslate2Vocabulary &vocabulary,
+                        StringRef unknown) {
+  TokenList list{vocabulary.tokens, 0};
   // CTranslate2 appends it to a vocabulary that lacks it.
   if (!vocabulary.find(unknown))
-    side.pieces.push_back(unknown.str());
-  StringSet<> seen;
-  for (std::string &piece : side.pieces)
-    if (!seen.insert(piece).second)
-      piece.clear();
-  side.unknown = llvm::find(side.pieces, unknown) - side.pieces.begin();
-  return side;
+    list.tokens.push_back(unknown.str());
+  list.unknown = llvm::find(list.tokens, unknown) - list.tokens.begin();
+  return list;
 }
 
 static Expected<SentencePieceModel> readModel(const CTranslate2Files &files,
@@ -62,43 +48,17 @@ static Expected<ImportedTokenizer>
 readPieces(Expected<SentencePieceModel> sourceModel,
            Expected<SentencePieceModel> targetModel,
            const CTranslate2Folder &folder, const CTranslate2Config &config) {
-  if (!sourceModel) {
-    consumeError(targetModel.takeError());
-    return sourceModel.takeError();
-  }
-  if (!targetModel)
-    return targetModel.takeError();
-  Side source = sideOf(folder.source, config.unknown),
-       target = sideOf(folder.target, config.unknown);
-  std::optional<int64_t> end = config.sourceEos;
-  if (config.startsFromZero)
-    end = end ? end : folder.source.find("</s>");
-
-  ImportedTokenizer tokenizer;
-  tokenizer.manifest =
-      json::Object{{"kind", "sentencepiece"},
-                   {"unknown", source.unknown},
-                   {"special", json::Array{config.eos, target.unknown}}};
-  if (config.sourceBos)
-    tokenizer.manifest["bos"] = *config.sourceBos;
-  if (end)
-    tokenizer.manifest["eos"] = *end;
-  StageList stages;
-  for (auto [model, side, uses] :
-       {std::tuple(&*sourceModel, &source, format::kUsedForSource),
-        {&*targetModel, &target, format::kUsedForTarget}}) {
-    stages.add(format::kVocabulary, uses, buildVocabulary(side->pieces));
-    if (config.startsFromZero)
-      stages.addHeader(format::kFindLanguageCode, uses,
-                       format::CodesHeader{uint32_t(side->unknown), 0});
-    addSentencePieceCutter(*model, uses, stages);
-    addPieceNumbers(*model, {side->pieces, side->unknown}, uses, stages);
-  }
-  PieceNumbers numbers{target.pieces, target.unknown};
-  addSentencePieceJoiner(*targetModel, &numbers, stages);
-  TemplateTable::around(config.sourceBos, end).addTo(stages);
-  tokenizer.setStages(stages);
-  return tokenizer;
+  NumberedTokens lists{listOf(folder.source, config.unknown),
+                       listOf(folder.target, config.unknown),
+                       config.sourceBos,
+                       config.sourceEos,
+                       {config.eos},
+                       config.startsFromZero};
+  lists.special.push_back(lists.target.unknown);
+  if (config.startsFromZero && !lists.eos)
+    lists.eos = folder.source.find("</s>");
+  return makeNumberedPieces(std::move(sourceModel), std::move(targetModel),
+                            std::move(lists));
 }
 
 /// Fails unless the pieces of tokenizer.json are the tokens of the source.
