@@ -93,7 +93,10 @@ Expected<ImportedModel> importCheckpoint(StringRef path, MLIRContext &context,
     folder = ".";
   if (root.find("model") && (root.find("args") || root.find("cfg")))
     return importFairseq(*checkpoint, folder, context, options);
-  return makeError("'" + *file + "' is no checkpoint of fairseq: it has " +
+  if (root.find("vocab") && root.find("opt"))
+    return importOpenNMT(*checkpoint, folder, context, options);
+  return makeError("'" + *file +
+                   "' is no checkpoint of fairseq or OpenNMT-py: it has " +
                    listKeys(root));
 }
 

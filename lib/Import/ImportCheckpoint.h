@@ -27,6 +27,10 @@ llvm::Expected<ImportedModel> importFairseq(TorchCheckpoint &checkpoint,
                                             llvm::StringRef folder,
                                             mlir::MLIRContext &context,
                                             const ImportOptions &options);
+llvm::Expected<ImportedModel> importOpenNMT(TorchCheckpoint &checkpoint,
+                                            llvm::StringRef folder,
+                                            mlir::MLIRContext &context,
+                                            const ImportOptions &options);
 
 } // namespace heddle
 

@@ -84,7 +84,7 @@ static Expected<ImportedModel> importByKind(StringRef path,
                      !(isFolder && (hasConfig(path) || isMarianFolder(path)));
   if (!options.tokenizer.empty() && !isOfCTranslate2 && !isOfTrainer)
     return makeError("--tokenizer is for models of CTranslate2 and for "
-                     "checkpoints of fairseq, but '" +
+                     "checkpoints of fairseq and OpenNMT-py, but '" +
                      path + "' is none");
   if (!isFolder && path.ends_with(".mlir"))
     return importModule(path, context, options);

@@ -187,10 +187,11 @@ where the river rests the weaver is the winner
 der Weber webt das weiteste Tuch im Westen
 wo der Fluss ruht , ist der Weber der Sieger
 die Lichter waren tiefer als der neueste Turm""".split("\n")
-# Words, spaces and characters that the dictionaries have and have not.
+# Words, spaces and characters that the dictionaries have and have not. White space that is no
+# space is left out: fairseq drops it as a token, here it separates words.
 LINES = SENTENCES[:3] + [
-    "lowest  rivers", " the tower\t", "weaver", "w", "the xenial winner", "the Ünlower", "tower ,",
-    "\u00a0the\u3000cloth", "the@@ west", "we \u2581 we", "newest newest newest", "rest \U0001f9f5 rest"]
+    "lowest  rivers", " the tower ", "weaver", "w", "the xenial winner", "the Ünlower", "tower ,",
+    "the@@ west", "we \u2581 we", "newest newest newest", "rest \U0001f9f5 rest"]
 
 
 def merges_of(folder):
@@ -248,9 +249,9 @@ def make_text(name, folder):
                 expected.append(post_process(raw[-1], join))
                 scores.append(found["score"])
         # Several words, and words of several tokens.
-        if len(lines) > len(LINES) * 2 / 3 and len(set(expected)) > 6 and (
-                sum(" " in line for line in expected) > 2) and (
-                    name == "pieces" or sum("@@ " in line for line in raw) > 2):
+        if len(lines) > len(LINES) / 2 and len(set(expected)) > 5 and (
+                sum(" " in line for line in expected) > 1) and (
+                    name == "pieces" or sum("@@ " in line for line in raw) > 1):
             (folder / "texts.json").write_text(
                 json.dumps({"lines": lines, "expected": expected, "scores": scores}, indent=1) + "\n")
             print(f"{name}: seed {seed}", flush=True)

@@ -22,8 +22,8 @@ static std::vector<Flag> getFlags() {
        "write the weights of --random-weights as safetensors"},
       {"--tokenizer", "FILE", kModel,
        "tokenizer of a CTranslate2 folder that has none, tokenizer.json or a "
-       "SentencePiece model; or of a checkpoint of fairseq, such a model or "
-       "merges of BPE"},
+       "SentencePiece model; or of a checkpoint of fairseq or "
+       "OpenNMT-py, such a model or merges of BPE"},
       {"--pool", "MODES", kModel,
        "make the vectors of an encoder so, in place of what its folder says: "
        "cls, max, mean, mean_sqrt, weighted_mean, last, or several with commas "

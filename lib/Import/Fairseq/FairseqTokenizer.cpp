@@ -1,7 +1,8 @@
 //===- FairseqTokenizer.cpp - What cuts texts into tokens -----------------===//
 //
 // As `fairseq-interactive --bpe` does, without a `--tokenizer`: words that
-// Moses' rules would separate have to be apart already.
+// Moses' rules would separate have to be apart already. White space that is no
+// space separates words, too; there it becomes a token that is dropped.
 //
 //===----------------------------------------------------------------------===//
 

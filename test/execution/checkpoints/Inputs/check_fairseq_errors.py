@@ -64,15 +64,23 @@ def dictionary(change, sentence, language="de"):
     expect(sentence)
 
 
-# What the helper writes is read as it was.
+def accept():
+    done = subprocess.run(["heddle-compile", folder, "-o", work / "artifact", "--target", "x86-64-v3"],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        failures.append(done.stderr)
+    (work / "artifact").unlink(missing_ok=True)
+
+
+# What the helper writes is read as it was; a line may give a token another id.
 start()
 path = folder / "checkpoint_best.pt"
 save(path, load(path))
-done = subprocess.run(["heddle-compile", folder, "-o", work / "artifact", "--target", "x86-64-v3"],
-                      capture_output=True, text=True)
-if done.returncode != 0:
-    failures.append(done.stderr)
-(work / "artifact").unlink(missing_ok=True)
+accept()
+start("widths")
+lines = (folder / "dict.de.txt").read_text().splitlines()
+(folder / "dict.de.txt").write_text("\n".join(lines[:-1] + ["s3 7 #fairseq:overwrite"]) + "\n")
+accept()
 
 # The file.
 start()
@@ -101,7 +109,7 @@ if (work / "ran").exists():
     failures.append("the pickle ran a command")
 with_checkpoint(lambda c: ["a list"], "holds a list (expected the dictionary of a checkpoint)")
 with_checkpoint(lambda c: {"weights": c["model"], "step": 3},
-                "is no checkpoint of fairseq: it has the keys weights, step")
+                "is no checkpoint of fairseq or OpenNMT-py: it has the keys weights, step")
 with_checkpoint(lambda c: c.update(model=[1]), "holds a list (expected a dictionary of tensors)")
 with_checkpoint(weight("encoder.version", "three"),
                 "has a str under the key 'encoder.version' (expected a tensor)")
