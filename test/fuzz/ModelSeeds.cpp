@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../unit/FileBuilders.h"
-#include "../unit/SentencePieceSamples.h"
+#include "../unit/tokenizers/SentencePieceSamples.h"
 #include "lib/Import/Marian/Shortlist.h"
 #include "lib/Import/Tokenizers/SentencePieceStages.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
