@@ -180,6 +180,12 @@ Result<SearchOptions> heddle::searchFor(const heddle_session &session,
                          settings->beams,
                          settings->beams == 1 ? " beam (" : " beams (", beam,
                          " N asks for more)");
+  if (int64_t most = BeamSearch::mostFinished(*settings);
+      search.nBest && settings->beams > 1 && *search.nBest > most)
+    return Status::error(
+        session.settings.nameOf("n-best"), " is ", *search.nBest, " but with ",
+        session.settings.nameOf("patience"), " ", settings->patience,
+        " a search with ", settings->beams, " beams ends with ", most);
   if (session.onToken)
     if (Status status = checkTellsTokens(session, search, settings->beams);
         !status.ok())

@@ -33,6 +33,8 @@ namespace heddle {
 /// The most beams of a search.
 inline constexpr int64_t kMostBeams = 256;
 inline constexpr int64_t kMostGuesses = 15;
+/// A search keeps so many times as many hypotheses as beams at most.
+inline constexpr double kMostPatience = 64;
 /// Positions and counts of tokens are i32.
 inline constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 /// A larger number of tokens, as text, is a mistake.
@@ -42,10 +44,11 @@ inline constexpr double kMostNumber = std::numeric_limits<float>::max();
 inline constexpr double kLeastNumber = std::numeric_limits<float>::min();
 
 /// When a beam search is over for a sentence that has as many finished
-/// hypotheses as beams: at once; when the best running one, at its present
-/// length, is no better than the worst finished one; or when it could not
-/// become better at any length. Marian's search has another rule: each
-/// hypothesis that finishes takes its beam along, until no beam is left.
+/// hypotheses as beams, or patience times as many: at once; when the best
+/// running one, at its present length, is no better than the worst finished
+/// one; or when it could not become better at any length. Marian's search has
+/// another rule: each hypothesis that finishes takes its beam along, until no
+/// beam is left.
 enum class EarlyStopping { AtOnce, WhenUnlikely, Never, Shrink };
 /// Their names as --help shows them, the first three as transformers has them.
 inline constexpr const char *kEarlyStoppingValue = "true|false|never|shrink";

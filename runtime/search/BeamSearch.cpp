@@ -29,11 +29,18 @@ int64_t BeamSearch::width(const Generation &generation) {
   return std::max<int64_t>(2, 1 + ends) * generation.beams;
 }
 
+int64_t BeamSearch::mostFinished(const Generation &generation) {
+  double wanted =
+      std::round(generation.patience * static_cast<double>(generation.beams));
+  return std::max<int64_t>(static_cast<int64_t>(wanted), 1);
+}
+
 void BeamSearch::begin(const Generation &settings, int64_t mostTokens,
                        int64_t room, bool withTokenScores) {
   size_t count = static_cast<size_t>(settings.beams);
   generation = &settings;
   limit = mostTokens;
+  wanted = mostFinished(settings);
   length = 0;
   mayImprove = true;
   wantsTokenScores = withTokenScores;
@@ -43,8 +50,8 @@ void BeamSearch::begin(const Generation &settings, int64_t mostTokens,
   running.reserve(count);
   candidates.reserve(count * static_cast<size_t>(width(settings)));
   finished.clear();
-  finished.reserve(count);
-  spare.resize(count);
+  finished.reserve(static_cast<size_t>(wanted));
+  spare.resize(static_cast<size_t>(wanted));
   for (TokenIds &tokens : spare)
     tokens.reserve(static_cast<size_t>(room));
 }

@@ -7,8 +7,10 @@
 // - one is done that is an eos or reaches the limit; of those only the ones
 //   among the best B become hypotheses; the best B that are not done go on;
 // - a hypothesis of n tokens, eos included, has the score sum / n^penalty, or
-//   (sum - w n) / n^penalty with a word penalty w; the best B are kept;
-// - it is over as EarlyStopping says, or if all continuations are done.
+//   (sum - w n) / n^penalty with a word penalty w; the best B are kept, or with
+//   a patience p the best round(p B);
+// - it is over as EarlyStopping says of as many, or if all continuations are
+//   done.
 //
 // With EarlyStopping::Shrink it is Marian's (src/translator/beam_search.cpp):
 //
@@ -64,6 +66,9 @@ public:
   /// How many continuations of a row a step can need.
   static int64_t width(const Generation &generation);
 
+  /// How many finished hypotheses a search wants, and keeps.
+  static int64_t mostFinished(const Generation &generation);
+
   /// Takes a step, given what follows each row of the sentence, whose tokens
   /// stand in `tokens` from row `first` on. Appends the rows that go on, the
   /// best one first; none when the search is over.
@@ -94,7 +99,7 @@ private:
   void finish(const Candidate &candidate, const TokenIds &tokens);
   std::vector<float> scoresOf(const Candidate &candidate) const;
   bool isFull() const {
-    return static_cast<int64_t>(finished.size()) == generation->beams;
+    return static_cast<int64_t>(finished.size()) == wanted;
   }
   /// Whether a beam runs that is there.
   bool hasRunning() const;
@@ -102,6 +107,8 @@ private:
 
   const Generation *generation = nullptr;
   int64_t limit = 0;
+  /// mostFinished() of the settings.
+  int64_t wanted = 0;
   /// Generated tokens of a running beam.
   int64_t length = 0;
   /// Whether a running beam may still become better than what is finished.

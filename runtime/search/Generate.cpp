@@ -54,8 +54,10 @@ static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
   if (!bytes.ok())
     return bytes;
   // Tokens of rows and of finished hypotheses, and their scores.
-  int64_t rows = int64_t(sources.size()) * demand->settings.beams;
-  int64_t tokens = (options.tokenScores ? 6 : 3) * rows * demand->room;
+  int64_t lists =
+      2 * demand->settings.beams + BeamSearch::mostFinished(demand->settings);
+  int64_t tokens = (options.tokenScores ? 2 : 1) * int64_t(sources.size()) *
+                   lists * demand->room;
   for (const TokenIds &list : demand->features.candidates)
     tokens += int64_t(list.size());
   int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));

@@ -93,6 +93,12 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
   };
 #define SETTING(KIND, FIELD, DEFAULT, ROW) take(settings.FIELD, options.FIELD);
 #include "runtime/artifact/SearchSettings.def"
+  if (settings.patience != 1 && settings.beams > 1 &&
+      settings.earlyStopping == EarlyStopping::Shrink)
+    return Status::error("the patience is ", settings.patience,
+                         ", but with the early stopping 'shrink' each finished "
+                         "hypothesis takes its beam along: expected a patience "
+                         "of 1, or another early stopping");
   if (Status status = checkPossible(settings, manifest.targetVocabulary);
       !status.ok())
     return status;

@@ -169,11 +169,11 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
   header(bytes).version = format::kVersion + 1;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 30 but this runtime reads version 29: it "
+            "'F' has format version 31 but this runtime reads version 30: it "
             "needs a newer runtime");
   header(bytes).version = format::kVersion - 1;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 28 but this runtime reads version 29: its "
+            "'F' has format version 29 but this runtime reads version 30: its "
             "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;

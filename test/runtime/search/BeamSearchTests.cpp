@@ -147,6 +147,51 @@ struct MarianSearch {
   }
 };
 
+/// A search that is over when it has `wanted` hypotheses, as CTranslate2's
+/// decoding.cc and arXiv:2204.05424 have it, over all sequences so far, in f64.
+struct PatientSearch {
+  const Ids &source;
+  size_t beams, limit, wanted;
+  double lengthPenalty;
+  std::vector<std::pair<double, Ids>> found = {};
+  bool isAmbiguous = false;
+
+  /// The best first.
+  void run() {
+    std::vector<std::pair<double, Ids>> running = {{0, {}}};
+    while (!running.empty() && found.size() < wanted) {
+      std::vector<std::pair<double, Ids>> next;
+      for (const auto &[sum, tokens] : running) {
+        std::vector<double> scores = logProbabilities(source, tokens);
+        for (size_t id = 0; id < scores.size(); ++id) {
+          next.emplace_back(sum + scores[id], tokens);
+          next.back().second.push_back(int32_t(id));
+        }
+      }
+      std::sort(next.rbegin(), next.rend());
+      running.clear();
+      // Which of two that are as likely is the last one is nobody's business.
+      isAmbiguous |= beams < next.size() &&
+                     next[beams - 1].first - next[beams].first < 1e-5;
+      for (size_t rank = 0; rank < std::min(next.size(), 2 * beams); ++rank) {
+        auto &[sum, tokens] = next[rank];
+        bool isDone = tokens.back() == kToyEos || tokens.size() == limit;
+        if (isDone && rank < beams)
+          found.emplace_back(sum / std::pow(tokens.size(), lengthPenalty),
+                             tokens);
+        else if (!isDone && running.size() < beams)
+          running.emplace_back(sum, tokens);
+        else if (!isDone)
+          isAmbiguous |= running.back().first - sum < 1e-5;
+      }
+    }
+    std::sort(found.rbegin(), found.rend());
+    isAmbiguous |= wanted < found.size() &&
+                   found[wanted - 1].first - found[wanted].first < 1e-5;
+    found.resize(std::min(found.size(), wanted));
+  }
+};
+
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(Forms, BeamSearchTest,
@@ -245,6 +290,63 @@ TEST_P(BeamSearchTest, a_shrinking_search_is_that_of_Marian) {
       }
     }
   EXPECT_LT(ambiguous, 300);
+}
+
+TEST_P(BeamSearchTest, patience_says_how_many_hypotheses_are_wanted) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(30);
+  SearchOptions options;
+  options.withoutShortlist = true;
+  options.earlyStopping = EarlyStopping::AtOnce;
+  options.maxLength = 12;
+  // Of 360, and with other results than those of a patience of 1.
+  int ambiguous = 0, different = 0;
+  for (int64_t beams : {2, 3, 5})
+    for (auto [patience, wanted] :
+         {std::pair(0.1, size_t(1)), std::pair(1.0, size_t(beams)),
+          std::pair(1.5, size_t(double(beams) * 1.5 + 0.5)),
+          std::pair(4.0, size_t(4 * beams))}) {
+      options.beams = beams;
+      options.lengthPenalty = 0.6;
+      options.patience = std::nullopt;
+      auto usual = search(model, sources, 7, options);
+      options.patience = patience;
+      auto found = search(model, sources, 7, options);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        PatientSearch all{sources[i], size_t(beams), 12, wanted, 0.6};
+        all.run();
+        if (all.isAmbiguous) {
+          ++ambiguous;
+          continue;
+        }
+        ASSERT_EQ(found[i].size(), all.found.size());
+        std::set<Ids> ours, theirs;
+        for (size_t rank = 0; rank < found[i].size(); ++rank) {
+          EXPECT_NEAR(found[i][rank].score, all.found[rank].first, 1e-5);
+          ours.insert(found[i][rank].tokens);
+          theirs.insert(all.found[rank].second);
+        }
+        EXPECT_EQ(ours, theirs);
+        different += found[i].front().tokens != usual[i].front().tokens;
+      }
+    }
+  EXPECT_LT(ambiguous, 250);
+  EXPECT_GT(different, 10);
+}
+
+TEST_P(BeamSearchTest, a_shrinking_search_has_no_patience) {
+  Model model = load();
+  SearchOptions options;
+  options.beams = 2;
+  options.patience = 2;
+  options.earlyStopping = EarlyStopping::Shrink;
+  Session session(model);
+  auto found = generate(model, session, toySources(1), {}, options);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.message(),
+            "the patience is 2, but with the early stopping 'shrink' each "
+            "finished hypothesis takes its beam along: expected a patience of "
+            "1, or another early stopping");
 }
 
 // Of 3 ids there are no 6 beams at first, and all of them soon.
