@@ -41,7 +41,9 @@ def Transformer_Dialect : Dialect {
     | `transformer.source` | module | of texts that are read: `vocabulary` and, if it is bounded, `positions` |
     | `transformer.tasks` | module | what it does, in the manifest's keys: `generate`, with a `vocabulary` and how to generate; `embed`; `classify` and `tag`, with `labels`; `fill`, with the `mask` that is guessed; nothing if hidden states are all that is wanted |
     | `transformer.task` | function | the task that it computes from what the encoder returns: `"embed"`, `"classify"`, `"tag"`, `"answer"` or `"fill"` |
-    | `transformer.forms` | function | forms to compile: `"full"`, `"step"`, `"extend"`, `"chunk"` |
+    | `transformer.forms` | function | forms to compile: `"full"`, `"step"`, `"extend"`, `"chunk"`, `"align"` |
+    | `transformer.alignment` | function | which attention to the memory shows alignments: that of `layer`, from 0 or, if it is negative, from the end (-1), and of its `heads` the first ones, or all if it is 0 (0) |
+    | `transformer.heads` | function | of an align form: how many heads `queries` and `keys` have, how many of the first ones are `aligned`, and the `scale` of products |
     | `transformer.role` | function | what the runtime calls it for, see split-phases |
     | `transformer.decoder` | function | the decoder that it is a form of |
     | `transformer.name` | argument, result | its name in the artifact |

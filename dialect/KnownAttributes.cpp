@@ -42,6 +42,8 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kFormsAttr, Function, Holds::Texts},
     {kRoleAttr, Function, Holds::Text},
     {kDecoderAttr, Function, Holds::Text},
+    {kAlignmentAttr, Function, Holds::Dictionary},
+    {kHeadsAttr, Function, Holds::Dictionary},
     {kDimsAttr, Function | Argument | Result, Holds::Texts},
     {kArenaAttr, Function, Holds::Symbol},
     {kArenaAttr, Argument, Holds::Unit},

@@ -43,6 +43,10 @@ inline constexpr llvm::StringLiteral kTaskAttr = "transformer.task";
 inline constexpr llvm::StringLiteral kFormsAttr = "transformer.forms";
 inline constexpr llvm::StringLiteral kRoleAttr = "transformer.role";
 inline constexpr llvm::StringLiteral kDecoderAttr = "transformer.decoder";
+inline constexpr llvm::StringLiteral kAlignmentAttr = "transformer.alignment";
+inline constexpr llvm::StringLiteral kHeadsAttr = "transformer.heads";
+/// Keys of kAlignmentAttr.
+inline constexpr llvm::StringLiteral kLayerKey = "layer", kHeadsKey = "heads";
 inline constexpr llvm::StringLiteral kNameAttr = "transformer.name";
 inline constexpr llvm::StringLiteral kDimsAttr = "transformer.dims";
 inline constexpr llvm::StringLiteral kTargetAttr = "transformer.target";

@@ -274,7 +274,13 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
       than KV caches, such as that of a recurrence, computes the first `target_lengths`
       [batch] positions of each sentence as the full form does and leaves the
       states behind, so that steps go on from there. It returns results at the
-      positions `wanted` [batch, wanted] alone.
+      positions `wanted` [batch, wanted] alone;
+    - `@f.align`, if forms include "align", computes all positions of whole targets, as
+      the full form does, up to the attention to a memory that `transformer.alignment`
+      names. It returns the queries and keys there, and `transformer.heads` says how
+      the probabilities follow from them: softmax over the tokens of the source of
+      scale * q . k, the mean of some heads. There is none, and a remark, if those of
+      the attention are others.
 
     There is neither of the last two if neither the results nor the inputs of layers
     that act on each position have rows for `take_rows`.
@@ -284,7 +290,7 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
 
     What the runtime calls has `transformer.role`: "encode", a function with forms
     and no target, or the task of a function with `transformer.task`; and of a decoder over ids, which `transformer.decoder` names,
-    "full", "prepare", "step", "beam", "extend" or "chunk". fuse-choice adds "greedy"
+    "full", "prepare", "step", "beam", "extend", "chunk" or "align". fuse-choice adds "greedy"
     and "best".
 
     ```mlir

@@ -38,15 +38,19 @@ static LogicalResult checkForms(func::FuncOp function) {
   auto list = dyn_cast_or_null<ArrayAttr>(forms);
   auto isForm = [](Attribute form) {
     auto name = dyn_cast<StringAttr>(form);
-    return name && llvm::is_contained({"full", "step", "extend", "chunk"},
-                                      name.getValue());
+    return name &&
+           llvm::is_contained({"full", "step", "extend", "chunk", "align"},
+                              name.getValue());
   };
   if (forms && (!list || list.empty() || !llvm::all_of(list, isForm)))
     return function.emitError("expects '")
            << kFormsAttr
-           << "' to list \"full\", \"step\" or both, and \"extend\" or "
-              "\"chunk\" beside \"step\", found "
+           << "' to list \"full\", \"step\" or both, and \"extend\", "
+              "\"chunk\" or \"align\" beside \"step\", found "
            << forms;
+  if (hasForm(function, "align") && !hasForm(function, "step"))
+    return function.emitError("has the form 'align' but no step form, whose "
+                              "translations it aligns");
   for (StringRef form : {"extend", "chunk"})
     if (hasForm(function, form) && !hasForm(function, "step"))
       return function.emitError("has the form '")
@@ -104,12 +108,23 @@ static LogicalResult buildPrefill(const DecoderMarks &marks) {
   return success(!marks.extends || succeeded(buildExtend(marks)));
 }
 
-/// The last one built stands first: prepare, step, beam, extend, chunk.
+/// The last one built stands first: prepare, step, beam, extend, chunk, align.
 static LogicalResult split(func::FuncOp decoder) {
   FailureOr<DecoderMarks> marks = markDecoder(decoder);
   if (failed(marks))
     return failure();
   marks->extends = hasForm(decoder, "extend") && canExtend(*marks);
+  if (hasForm(decoder, "align")) {
+    FailureOr<bool> aligns = buildAlign(*marks);
+    if (failed(aligns))
+      return failure();
+    if (!*aligns)
+      reportDeclined("split-phases", decoder,
+                     "@" + decoder.getSymName() +
+                         " gives no alignments, since its attention to a "
+                         "memory is no softmax of products with keys of source "
+                         "tokens");
+  }
   if (failed(buildPrefill(*marks)))
     return failure();
   if (marks->hasCaches() && failed(buildStep(*marks, /*throughHistory=*/true)))

@@ -355,6 +355,18 @@ typedef struct heddle_answer_text {
   /* Of heddle_score, and with the setting "token-scores": that of each id, 0
      for those that were given; else NULL. */
   const float *log_probabilities;
+  /* With the setting "alignments": a token of the source and one of the text,
+     in turn, `pair_count` times: of each token of the text, in their order, the
+     one that it attended to most, the first of several. Tokens are those that
+     texts are made of, numbered from 0: special ones around them do not count;
+     with the setting "ids" all are. Else NULL. */
+  const int32_t *pairs;
+  size_t pair_count;
+  /* With "alignments", too: the probabilities with which each token of the text
+     attended to those of the source, f32 [pair_count, source_count]. Sums are
+     less than 1 where special tokens have the rest. */
+  const float *attention;
+  size_t source_count;
 } heddle_answer_text;
 
 /* What became of a batch. Immutable. */

@@ -82,8 +82,19 @@ SmallVector<Value> LayerBuilder::beginDecode(int64_t width,
     arguments.push_back({"memory", {"batch", "source"}, width});
     arguments.push_back({"lengths", {"batch"}});
   }
-  return beginFunction(
-      {"decode", arguments, "logits", vocabulary, {"full", "step", "extend"}});
+  SmallVector<StringRef> forms = {"full", "step", "extend"};
+  if (width > 0)
+    forms.push_back("align");
+  return beginFunction({"decode", arguments, "logits", vocabulary, forms});
+}
+
+void LayerBuilder::setAlignment(int64_t layer, int64_t heads) {
+  auto number = [&](StringRef key, int64_t value) {
+    return builder.getNamedAttr(key, builder.getI32IntegerAttr(value));
+  };
+  function->setAttr(kAlignmentAttr,
+                    builder.getDictionaryAttr(
+                        {number(kHeadsKey, heads), number(kLayerKey, layer)}));
 }
 
 void LayerBuilder::endFunction(Value result) {

@@ -61,6 +61,10 @@ public:
   /// memory and the lengths of sources give logits. A decoder alone reads ids
   /// only and has the width 0.
   llvm::SmallVector<mlir::Value> beginDecode(int64_t width, int64_t vocabulary);
+  /// Says of the decoder that was begun which attention to its memory shows
+  /// alignments: `layer`, from the end if it is negative, and so many of its
+  /// first heads, all if that is 0. Without it all of the last layer do.
+  void setAlignment(int64_t layer, int64_t heads);
   void endFunction(mlir::Value result);
 
   /// The tensor `name` of the checkpoint, or null when it has none.

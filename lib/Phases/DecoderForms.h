@@ -41,6 +41,12 @@ bool canExtend(const DecoderMarks &marks);
 /// ones. It returns the results of the rows that are asked for.
 llvm::LogicalResult buildExtend(const DecoderMarks &marks);
 
+/// @f.align: the queries of all target positions and the keys of all source
+/// tokens in the attention that shows alignments, as `transformer.alignment` of
+/// the decoder says. None if what it computes is no softmax of their products;
+/// an error if there is no such attention.
+mlir::FailureOr<bool> buildAlign(const DecoderMarks &marks);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_PHASES_DECODERFORMS_H

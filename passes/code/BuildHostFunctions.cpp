@@ -314,7 +314,8 @@ LogicalResult HostFunctionBuilder::build() {
       attribute("dims", dimNames),
       attribute("arguments", builder.getArrayAttr(arguments))};
   for (auto [word, name] :
-       {std::pair("role", kRoleAttr), std::pair("decoder", kDecoderAttr)})
+       {std::pair("role", kRoleAttr), std::pair("decoder", kDecoderAttr),
+        std::pair("heads", kHeadsAttr)})
     if (Attribute value = function->getAttr(name))
       words.push_back(attribute(word, value));
   host->setAttr(kEntryAttr, builder.getDictionaryAttr(words));

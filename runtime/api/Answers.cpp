@@ -74,7 +74,7 @@ static Status translate(heddle_session &session, LineRunOptions options,
     HypothesesFormat best = [&](const std::vector<Hypothesis> &found) {
       std::vector<AnswerText> texts;
       if (!found.empty())
-        texts.push_back({tokens.text(found.front().tokens)});
+        texts.push_back({textOf(found.front(), *search, stops, tokens)});
       return texts;
     };
     return translateLines(*session.workers, options, {tokens, *search, best},

@@ -29,6 +29,15 @@ static Status configure(heddle_session &session,
         return status;
   if (Status status = session.configure(settings); !status.ok())
     return status;
+  // They take another pass over the answer.
+  for (auto [name, isGiven] :
+       {std::pair("alignments", session.values.search.aligns),
+        std::pair("replace-unknowns", session.values.search.replacesUnknowns),
+        std::pair("coverage-penalty",
+                  session.values.search.coveragePenalty.value_or(0) != 0)})
+    if (isGiven)
+      return Status::error("a request to an engine takes no setting '", name,
+                           "'");
   // Sources that are encoded together have one meaning.
   if (session.values.split || !session.values.inputs.empty())
     return Status::error("a request to an engine takes no setting '",

@@ -7,6 +7,8 @@
 
 #include "runtime/api/SearchRequest.h"
 
+#include "runtime/search/Alignments.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -94,6 +96,10 @@ static Status checkTellsTokens(const heddle_session &session,
   if (search.draws() > 1)
     return Status::error(asked, nameOf("n-best"), " draws ", search.draws(),
                          " texts");
+  if (search.wantsAttention())
+    return Status::error(
+        asked, nameOf(search.aligns ? "alignments" : "replace-unknowns"),
+        " reads whole answers");
   if (beams > 1)
     return Status::error(asked, "'", session.model->artifact().path(),
                          "' searches with ", beams, " beams (", nameOf("beam"),
@@ -138,6 +144,27 @@ static bool endsBehind(const TokenIds &before, int64_t generated, int32_t token,
   return endOfText(with, text, stops) < with.size();
 }
 
+/// Whether the model shows what is asked for of what its tokens attended to.
+static Status checkAttention(const heddle_session &session,
+                             const SearchOptions &search) {
+  const Model &model = *session.model;
+  for (auto [name, isGiven] :
+       {std::pair("alignments", search.aligns),
+        std::pair("replace-unknowns", search.replacesUnknowns),
+        std::pair("coverage-penalty",
+                  search.coveragePenalty.value_or(0) != 0)}) {
+    Status status = isGiven ? checkAligns(model) : Status::success();
+    if (!status.ok())
+      return Status::error(session.settings.nameOf(name), " asks for what '",
+                           model.artifact().path(), "' ", status.message());
+  }
+  if (search.replacesUnknowns && !model.manifest().tokenizer.unknown)
+    return Status::error(session.settings.nameOf("replace-unknowns"),
+                         " replaces the unknown token, which '",
+                         model.artifact().path(), "' does not have");
+  return Status::success();
+}
+
 Result<SearchOptions> heddle::searchFor(const heddle_session &session,
                                         const LineTokens &tokens) {
   const Model &model = *session.model;
@@ -155,6 +182,8 @@ Result<SearchOptions> heddle::searchFor(const heddle_session &session,
       return words.status();
     search.badWords = std::move(*words);
   }
+  if (Status status = checkAttention(session, search); !status.ok())
+    return status;
   if (search.suppress)
     for (int32_t id : *search.suppress)
       if (id >= model.manifest().targetVocabulary)
@@ -210,9 +239,54 @@ static std::vector<float> scoresOf(const Hypothesis &hypothesis) {
   return scores;
 }
 
-/// The text of a hypothesis, up to a string that ends it.
-static std::string textOf(const Hypothesis &hypothesis,
-                          const StopStrings &stops, const LineTokens &tokens) {
+/// The text of a hypothesis, in which the piece of the source that an unknown
+/// token attended to most stands in its place.
+static std::string withSourceWords(const Hypothesis &hypothesis,
+                                   const LineTokens &tokens) {
+  TokenIds before;
+  std::string text = tokens.text(hypothesis.tokens), replaced;
+  std::vector<std::string> spellings;
+  size_t copied = 0, end = 0;
+  for (size_t t = 0; t < hypothesis.tokens.size(); ++t) {
+    size_t begin = end;
+    before.push_back(hypothesis.tokens[t]);
+    end = std::min(tokens.text(before).size(), text.size());
+    if (!tokens.isUnknown(hypothesis.tokens[t]))
+      continue;
+    if (spellings.empty())
+      spellings = tokens.spellings(hypothesis.sourceText);
+    const float *row =
+        hypothesis.attention.data() + t * hypothesis.source.size();
+    const std::string *best = nullptr;
+    float most = -1;
+    for (size_t j = 0; j < std::min(spellings.size(), hypothesis.source.size());
+         ++j)
+      if (!spellings[j].empty() && row[j] > most) {
+        best = &spellings[j];
+        most = row[j];
+      }
+    if (!best)
+      continue;
+    // What follows brings its own space, and special tokens leave none.
+    bool isSilent = begin >= end;
+    while (begin < end && text[begin] == ' ')
+      ++begin;
+    replaced.append(text, copied, begin - copied);
+    if (replaced.find_first_not_of(' ') == std::string::npos)
+      replaced.clear();
+    else if (isSilent && replaced.back() != ' ')
+      replaced += ' ';
+    replaced += *best;
+    copied = end;
+  }
+  return replaced.append(text, copied, std::string::npos);
+}
+
+std::string heddle::textOf(const Hypothesis &hypothesis,
+                           const SearchOptions &search,
+                           const StopStrings &stops, const LineTokens &tokens) {
+  if (search.replacesUnknowns)
+    return withSourceWords(hypothesis, tokens);
   std::string text = tokens.text(hypothesis.tokens);
   if (stops.empty() || hypothesis.tokens.empty())
     return text;
@@ -224,6 +298,26 @@ static std::string textOf(const Hypothesis &hypothesis,
   return text;
 }
 
+/// Which tokens of its source those of a hypothesis come from.
+static Alignment alignmentOf(const Hypothesis &hypothesis,
+                             const LineTokens &tokens) {
+  Alignment alignment;
+  auto [first, end] = tokens.textOf(hypothesis.source);
+  alignment.sourceTokens = int64_t(end - first);
+  int32_t number = 0;
+  for (size_t t = 0; t < hypothesis.tokens.size() && first < end; ++t) {
+    if (!tokens.isOfText(hypothesis.tokens[t]))
+      continue;
+    auto row =
+        hypothesis.attention.begin() + ptrdiff_t(t * hypothesis.source.size());
+    auto begin = row + ptrdiff_t(first), stop = row + ptrdiff_t(end);
+    alignment.attention.insert(alignment.attention.end(), begin, stop);
+    alignment.pairs.push_back(int32_t(std::max_element(begin, stop) - begin));
+    alignment.pairs.push_back(number++);
+  }
+  return alignment;
+}
+
 std::vector<AnswerText> heddle::answersOf(const std::vector<Hypothesis> &found,
                                           const SearchOptions &search,
                                           const StopStrings &stops,
@@ -233,20 +327,27 @@ std::vector<AnswerText> heddle::answersOf(const std::vector<Hypothesis> &found,
   if (found.empty())
     return {{"", {}, kLowest, kLowest}};
   std::vector<AnswerText> answers;
-  for (size_t i = 0; i < std::min(found.size(), most); ++i)
-    answers.push_back({textOf(found[i], stops, tokens), found[i].tokens,
+  for (size_t i = 0; i < std::min(found.size(), most); ++i) {
+    answers.push_back({textOf(found[i], search, stops, tokens), found[i].tokens,
                        found[i].sum, found[i].score, scoresOf(found[i])});
+    if (search.aligns)
+      answers.back().alignment = alignmentOf(found[i], tokens);
+  }
   return answers;
 }
 
 std::vector<heddle_answer_text>
 heddle::viewsOf(const std::vector<AnswerText> &answers) {
   std::vector<heddle_answer_text> views;
+  auto orNull = [](const auto &list) {
+    return list.empty() ? nullptr : list.data();
+  };
   for (const AnswerText &each : answers)
-    views.push_back({each.text.c_str(), each.text.size(), each.tokens.data(),
-                     each.tokens.size(), each.sum, each.score,
-                     each.logProbabilities.empty()
-                         ? nullptr
-                         : each.logProbabilities.data()});
+    views.push_back(
+        {each.text.c_str(), each.text.size(), each.tokens.data(),
+         each.tokens.size(), each.sum, each.score,
+         orNull(each.logProbabilities), orNull(each.alignment.pairs),
+         each.alignment.pairs.size() / 2, orNull(each.alignment.attention),
+         size_t(each.alignment.sourceTokens)});
   return views;
 }

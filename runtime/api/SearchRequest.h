@@ -23,6 +23,11 @@ Result<SearchOptions> searchFor(const heddle_session &session,
 /// What ends texts.
 StopStrings stopsOf(const heddle_session &session);
 
+/// The text of a hypothesis, up to a string that ends it, with words of the
+/// source in place of unknown ones if that is asked for.
+std::string textOf(const Hypothesis &hypothesis, const SearchOptions &search,
+                   const StopStrings &stops, const LineTokens &tokens);
+
 /// The answers that were asked for.
 std::vector<AnswerText> answersOf(const std::vector<Hypothesis> &found,
                                   const SearchOptions &search,

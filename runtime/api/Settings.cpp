@@ -371,6 +371,11 @@ Status Settings::checkHypotheses(const SettingValues &values) const {
       return Status::error(nameOf("alternatives"),
                            " gives the best next tokens, but ",
                            nameOf("sample"), " draws");
+    if (search.coveragePenalty.value_or(0) != 0)
+      return Status::error(nameOf("alternatives"),
+                           " gives translations in the order of next tokens, "
+                           "but ",
+                           nameOf("coverage-penalty"), " changes it");
     for (const char *name : {"n-best", "scores"})
       if (has(name))
         return Status::error(
@@ -401,7 +406,8 @@ Status Settings::checkSplit(const SettingValues &values) const {
          {std::pair("ids", values.ids),
           std::pair("n-best", values.search.nBest.has_value()),
           std::pair("alternatives", values.search.alternatives > 0),
-          std::pair("scores", values.search.scores)})
+          std::pair("scores", values.search.scores),
+          std::pair("alignments", values.search.aligns)})
       if (isGiven)
         return Status::error(nameOf("split"),
                              " cuts lines into sentences, but ", nameOf(name),
@@ -428,6 +434,15 @@ Status Settings::check() const {
     return Status::error(nameOf("min-length"), " is ", *search.minNewTokens,
                          " but ", nameOf("max-length"), " is ",
                          *search.maxLength);
+  for (auto [name, isGiven] :
+       {std::pair("alignments", search.aligns),
+        std::pair("replace-unknowns", search.replacesUnknowns)})
+    if (isGiven && !stops.empty())
+      return Status::error(nameOf(name), " is for whole answers, but ",
+                           nameOf("stop"), " cuts them");
+  if (search.replacesUnknowns && all.ids)
+    return Status::error(nameOf("replace-unknowns"), " is for texts, but ",
+                         nameOf("ids"), " gives ids");
   if (Status status = checkSamples(all); !status.ok())
     return status;
   if (Status status = checkHypotheses(all); !status.ok())

@@ -63,7 +63,9 @@
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
 //                       "shape": ["rows"]}, ...],
 //        "kernels": [0, 3],                    of each place that calls one
-//        "layers": [0, -1]}],                  and which layer it computes
+//        "layers": [0, -1],                    and which layer it computes
+//        "heads": {"queries": 8, "keys": 8, "aligned": 1, "scale": 0.125}}],
+//                                              of the role "align" alone
 //     "libraries": ["libheddle-onednn.so"],      what the code calls
 //     "kernels": ["linear_256x1536", ...],       what a profile counts
 //     "kernel_types": ["i8", ...],               and what each multiplies
@@ -106,6 +108,12 @@
 // [blocks] (the tokens at positions 0, HEDDLE_QUERY_BLOCK, ...).
 //   full     ids [batch, target], memory, lengths -> logits [batch, target,
 //            vocabulary]
+//   align    ids [batch, target], memory, lengths -> queries f32 [batch,
+//   target,
+//            heads d] and keys f32 [batch, source, heads d]: row t of those of
+//            a target shows what its token t attends to, as the mean over the
+//            first "aligned" heads of softmax("scale" * query . key) over the
+//            tokens of the source
 //   prepare  memory, lengths -> outputs of kind "output", by name
 //   step     ids [rows], positions [rows], sentences [rows], caches [rows],
 //            then "input"s (lengths), "prepared" (the outputs of prepare of

@@ -254,6 +254,11 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
        with(inputsOf(targetRoles(), {"ids"}), memory),
        Dim::Batch,
        {named(Dim::Batch), named(Dim::Target), width}},
+      {Role::Align,
+       dims({Dim::Target}),
+       with(inputsOf(targetRoles(), {"ids"}), memory),
+       Dim::Batch,
+       {}},
       {Role::Prepare, dims({}), memory, Dim::Batch, {}},
       {Role::Step,
        dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
@@ -296,11 +301,41 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
         ofRanges("best", ElementType::I32, {named(Dim::Best)})}}};
 }
 
+/// An align form returns rows of queries and of keys with whole heads of one
+/// width.
+static Status checkAligned(const Entry &entry) {
+  auto widthOf = [&](const char *name, Dim rows) -> int64_t {
+    const Argument *output = entry.argument(name, ArgumentKind::Output);
+    bool fits = output && output->type == ElementType::F32 &&
+                output->shape.size() == 3 && !output->shape[2].dim &&
+                output->shape[0] == named(Dim::Batch) &&
+                output->shape[1] == named(rows);
+    return fits ? output->shape[2].size : 0;
+  };
+  int64_t queries = widthOf("queries", Dim::Target),
+          keys = widthOf("keys", Dim::Source);
+  if (outputsAs(ArgumentKind::Output, &entry).size() == 2 && queries > 0 &&
+      keys > 0 && queries % entry.heads->queries == 0 &&
+      keys % entry.heads->keys == 0 &&
+      queries / entry.heads->queries == keys / entry.heads->keys)
+    return Status::success();
+  return error(entry,
+               "shows alignments and returns others than 'queries' as "
+               "f32 [batch, target, ",
+               entry.heads->queries,
+               " heads] and 'keys' as f32 [batch, "
+               "source, ",
+               entry.heads->keys, " heads] of one width");
+}
+
 static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
   for (const Rule &rule : rulesOf(manifest, hasCandidates))
     if (const Entry *entry = manifest.entry(rule.role, hasCandidates))
       if (Status status = checkEntry(*entry, rule); !status.ok())
         return status;
+  if (const Entry *align = manifest.entry(Role::Align, hasCandidates))
+    if (Status status = checkAligned(*align); !status.ok())
+      return status;
   for (Role many : {Role::Extend, Role::Chunk})
     for (Role role : {Role::Step, Role::Beam, Role::Greedy, Role::Best}) {
       const Entry *prefill = manifest.entry(many, hasCandidates),

@@ -20,8 +20,9 @@ static constexpr std::array<std::string_view, kNumDims> kDimNames = {
     "batch",   "source", "target", "rows", "capacity", "shortlist", "forbidden",
     "globals", "caches", "wanted", "best", "masks",    "tokens",    "blocks"};
 static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
-    "encode", "full", "prepare", "step",     "beam", "extend", "chunk",
-    "greedy", "best", "embed",   "classify", "tag",  "answer", "fill"};
+    "encode", "full",     "prepare", "step",   "beam",
+    "extend", "chunk",    "greedy",  "best",   "align",
+    "embed",  "classify", "tag",     "answer", "fill"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
@@ -342,6 +343,26 @@ static void parsePlaces(Manifest &manifest, const Entry &entry,
         {int32_t(manifest.entries.size()), kernels[i], layers[i]});
 }
 
+/// What the role Align has, and no other.
+static void parseHeads(Entry &entry, JsonReader &reader, Status &status) {
+  if (entry.role != Role::Align)
+    return;
+  JsonReader heads(reader.object("heads"),
+                   "'heads' of entry '" + entry.name + "'", status);
+  AlignedHeads &own = entry.heads.emplace();
+  own.queries = heads.integer("queries", {1, kMaxLength});
+  own.keys = heads.integer("keys", {1, kMaxLength});
+  own.aligned = heads.integer("aligned", {1, kMaxLength});
+  auto scale = heads.optionalNumber("scale", -kMostNumber, kMostNumber);
+  own.scale = scale.value_or(1);
+  if (own.queries % own.keys != 0 || own.aligned > own.queries)
+    heads.fail("has ", own.queries, " queries, ", own.keys, " keys and ",
+               own.aligned,
+               " aligned, expected keys to divide queries, which "
+               "aligned ones are some of");
+  heads.rejectOtherKeys();
+}
+
 static Entry parseEntry(const json &value, Manifest &manifest, Status &status) {
   JsonReader reader(value, "an entry", status);
   Entry entry;
@@ -372,6 +393,7 @@ static Entry parseEntry(const json &value, Manifest &manifest, Status &status) {
   else
     for (const json &argument : arguments)
       entry.arguments.push_back(parseArgument(argument, entry, status));
+  parseHeads(entry, reader, status);
   parsePlaces(manifest, entry, reader);
   reader.rejectOtherKeys();
   return entry;

@@ -111,13 +111,14 @@ enum class Role {
   Chunk,
   Greedy,
   Best,
+  Align,
   Embed,
   Classify,
   Tag,
   Answer,
   Fill
 };
-inline constexpr size_t kNumRoles = 14;
+inline constexpr size_t kNumRoles = 15;
 /// Those of tasks, in the order in which people read them.
 inline constexpr Role kTaskRoles[] = {Role::Embed, Role::Classify, Role::Tag,
                                       Role::Answer, Role::Fill};
@@ -126,6 +127,17 @@ inline bool isOfDecoder(Role role) {
   return role != Role::Encode &&
          std::count(std::begin(kTaskRoles), std::end(kTaskRoles), role) == 0;
 }
+
+/// How the probabilities of an attention follow from its `queries` and `keys`,
+/// which an align form returns: those of each head are the softmax over source
+/// tokens of scale * query . key.
+struct AlignedHeads {
+  /// How many heads both have; the second number divides the first.
+  int64_t queries = 1, keys = 1;
+  /// The first heads, whose mean shows alignments.
+  int64_t aligned = 1;
+  double scale = 1;
+};
 
 /// A compiled function and its arguments, in the order of HeddleCall.
 struct Entry {
@@ -142,6 +154,8 @@ struct Entry {
   /// None is a number.
   std::vector<Extent> dims;
   std::vector<Argument> arguments;
+  /// Of the role Align, and of no other.
+  std::optional<AlignedHeads> heads;
 
   const Argument *argument(std::string_view name, ArgumentKind kind) const;
 };

@@ -19,6 +19,18 @@
 
 namespace heddle {
 
+/// Which source tokens the tokens of a text come from: of both those that the
+/// texts are made of, numbered from 0, or all if texts are ids.
+struct Alignment {
+  /// A token of the source and one of the text, in turn: of each token of the
+  /// text, in their order, the one that it attended to most.
+  std::vector<int32_t> pairs = {};
+  /// What they attended to, [tokens of the text, tokens of the source]; sums of
+  /// rows are below 1 where special tokens have the rest.
+  std::vector<float> attention = {};
+  int64_t sourceTokens = 0;
+};
+
 /// A text that was generated, or a target that was scored.
 struct AnswerText {
   std::string text;
@@ -27,6 +39,8 @@ struct AnswerText {
   float sum = 0, score = 0;
   /// One a token, or none.
   std::vector<float> logProbabilities = {};
+  /// Empty unless somebody wants it.
+  Alignment alignment = {};
 };
 
 /// One of the labels of a place.

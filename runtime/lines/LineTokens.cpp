@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 
 using namespace heddle;
@@ -96,6 +97,45 @@ size_t LineTokens::endOf(const TokenIds &source) const {
   bool isEnd = tokenizer.eos ? last == *tokenizer.eos
                              : std::count(ends.begin(), ends.end(), last) != 0;
   return length + (isEnd ? 1 : 0);
+}
+
+std::pair<size_t, size_t> LineTokens::textOf(const TokenIds &source) const {
+  const TokenizerDescription &tokenizer = model.manifest().tokenizer;
+  if (ids || source.empty())
+    return {0, source.size()};
+  std::optional<int32_t> language =
+      languages.source ? languages.source : tokenizer.language;
+  bool hasFirst = source.front() == tokenizer.bos || source.front() == language;
+  size_t end = source.size() - endOf(source);
+  return {std::min(size_t(hasFirst), end), end};
+}
+
+std::vector<std::string>
+LineTokens::spellings(const std::string &source) const {
+  bool isCut = false;
+  std::vector<std::string> all;
+  if (!model.tokenizer())
+    return all;
+  Result<TextEncoding> encoding = model.tokenizer()->encodeBeginning(
+      source, /*most=*/{}, /*tracks=*/true, isCut);
+  if (!encoding.ok())
+    return all;
+  for (TextRange range : encoding->ranges) {
+    size_t begin = source.find_first_not_of(" \t\r\n", range.begin);
+    begin = std::min(begin, size_t(range.end));
+    size_t end = range.end;
+    while (end > begin && std::strchr(" \t\r\n", source[end - 1]))
+      --end;
+    all.push_back(source.substr(begin, end - begin));
+  }
+  return all;
+}
+
+bool LineTokens::isOfText(int32_t target) const {
+  const std::vector<int32_t> &special = model.manifest().tokenizer.special,
+                             &ends = model.manifest().generation.eos;
+  return ids || (!std::count(special.begin(), special.end(), target) &&
+                 !std::count(ends.begin(), ends.end(), target));
 }
 
 Result<TokenIds> LineTokens::source(const LineText &line,

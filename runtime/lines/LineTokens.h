@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heddle {
 
@@ -62,6 +63,19 @@ public:
   Result<TokenIds> tokensOfWords(std::string_view line) const;
   /// The text of a target; empty without a tokenizer.
   std::string text(const TokenIds &target) const;
+  /// The first token of a source that its text is made of, and the one behind
+  /// the last: without those that stand around texts. All if texts are ids.
+  std::pair<size_t, size_t> textOf(const TokenIds &source) const;
+  /// What each token of a source stands for in its text, without spaces around
+  /// it; empty for special ones.
+  std::vector<std::string> spellings(const std::string &source) const;
+  /// Whether a token of a target is part of its text, not special or its end.
+  /// All are if texts are ids.
+  bool isOfText(int32_t target) const;
+  /// Whether it is the token of a target that stands for unknown text.
+  bool isUnknown(int32_t target) const {
+    return target == model.manifest().tokenizer.unknown;
+  }
   /// How the model generates in the languages of the request.
   Generation generation() const;
   /// Fails if the model has no tokenizer: a line of text is nothing to it.

@@ -12,6 +12,8 @@
 #include "runtime/search/TeacherForcing.h"
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <utility>
 
 using namespace heddle;
@@ -87,6 +89,10 @@ public:
       return Status::error(source.nameOf(number),
                            " has no list of allowed tokens: there are ", lists);
     Result<Sentence> sentence = TextJob::encode(number, line);
+    if (search.replacesUnknowns && sentence.ok()) {
+      std::lock_guard<std::mutex> lock(textsMutex);
+      texts[number] = line.source.text;
+    }
     if (!sentence.ok() || !model.manifest().promptsTarget)
       return sentence;
     Status status =
@@ -119,6 +125,8 @@ public:
     auto found = generate(model, session, batch.sources, batch.targets, own);
     if (!found.ok())
       return found.status();
+    if (search.replacesUnknowns)
+      addTexts(batch, *found);
     std::vector<Answer> answers;
     for (const std::vector<Hypothesis> &hypotheses : *found)
       answers.push_back(format(hypotheses));
@@ -130,10 +138,24 @@ public:
              const std::optional<RunnerLimit> &limit) override;
 
 private:
+  /// Gives hypotheses the texts of their sources, which are not needed again.
+  void addTexts(const Batch &batch,
+                std::vector<std::vector<Hypothesis>> &found) {
+    std::lock_guard<std::mutex> lock(textsMutex);
+    for (size_t i = 0; i < found.size(); ++i) {
+      auto text = texts.find(batch.lines[i]);
+      for (Hypothesis &each : found[i])
+        each.sourceText = text->second;
+      texts.erase(text);
+    }
+  }
   EngineRequest requestOf(const Batch &batch, size_t sentence) const;
 
   const SearchOptions &search;
   const HypothesesFormat &format;
+  /// Of lines by their numbers, until they are answered.
+  std::mutex textsMutex;
+  std::map<int64_t, std::string> texts;
   /// Somebody has had a token.
   std::atomic<bool> hasShown = false;
 };

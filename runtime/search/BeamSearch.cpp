@@ -35,12 +35,19 @@ int64_t BeamSearch::mostFinished(const Generation &generation) {
   return std::max<int64_t>(static_cast<int64_t>(wanted), 1);
 }
 
+int64_t BeamSearch::mostKept(const Generation &generation) {
+  // A step finishes as many as beams at most.
+  int64_t more = generation.coveragePenalty != 0 ? generation.beams : 0;
+  return mostFinished(generation) + more;
+}
+
 void BeamSearch::begin(const Generation &settings, int64_t mostTokens,
                        int64_t room, bool withTokenScores) {
   size_t count = static_cast<size_t>(settings.beams);
   generation = &settings;
   limit = mostTokens;
   wanted = mostFinished(settings);
+  kept = mostKept(settings);
   length = 0;
   mayImprove = true;
   wantsTokenScores = withTokenScores;
@@ -50,8 +57,8 @@ void BeamSearch::begin(const Generation &settings, int64_t mostTokens,
   running.reserve(count);
   candidates.reserve(count * static_cast<size_t>(width(settings)));
   finished.clear();
-  finished.reserve(static_cast<size_t>(wanted));
-  spare.resize(static_cast<size_t>(wanted));
+  finished.reserve(static_cast<size_t>(kept));
+  spare.resize(static_cast<size_t>(kept));
   for (TokenIds &tokens : spare)
     tokens.reserve(static_cast<size_t>(room));
 }
@@ -122,7 +129,7 @@ void BeamSearch::finish(const Candidate &candidate, const TokenIds &tokens) {
                                 [](const Hypothesis &a, const Hypothesis &b) {
                                   return a.score > b.score;
                                 });
-  if (isFull()) {
+  if (static_cast<int64_t>(finished.size()) == kept) {
     if (place == finished.end())
       return;
     // The memory of the worst one.
@@ -153,7 +160,7 @@ bool BeamSearch::isOver() {
   float best = running.empty()  ? kLowest
                : countsToTheEnd ? bestPossibleScore(running.front().sum)
                                 : score(running.front().sum, length);
-  float worst = isFull() ? finished.back().score : kNothing;
+  float worst = isFull() ? finished[size_t(wanted - 1)].score : kNothing;
   mayImprove = mayImprove && best > worst && hasRunning();
   bool isFullAtOnce =
       isFull() && generation->earlyStopping == EarlyStopping::AtOnce;

@@ -29,6 +29,7 @@
 #include "runtime/search/DecodingLoop.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace heddle {
@@ -44,6 +45,12 @@ struct Hypothesis {
   std::vector<float> logProbabilities = {};
   /// How many tokens were given, by a prefix; of beams nobody asks.
   int64_t given = 0;
+  /// If somebody wants alignments: the tokens of its source, and what each
+  /// token attended to of them, [tokens, source tokens].
+  std::vector<int32_t> source = {};
+  std::vector<float> attention = {};
+  /// The text of the source, if its words stand for unknown ones.
+  std::string sourceText = {};
 };
 
 /// What follows a row: ids with their log-probabilities, the best ones first.
@@ -66,8 +73,10 @@ public:
   /// How many continuations of a row a step can need.
   static int64_t width(const Generation &generation);
 
-  /// How many finished hypotheses a search wants, and keeps.
+  /// How many finished hypotheses a search wants; and how many it keeps, which
+  /// are more if coverage changes their order later.
   static int64_t mostFinished(const Generation &generation);
+  static int64_t mostKept(const Generation &generation);
 
   /// Takes a step, given what follows each row of the sentence, whose tokens
   /// stand in `tokens` from row `first` on. Appends the rows that go on, the
@@ -99,7 +108,7 @@ private:
   void finish(const Candidate &candidate, const TokenIds &tokens);
   std::vector<float> scoresOf(const Candidate &candidate) const;
   bool isFull() const {
-    return static_cast<int64_t>(finished.size()) == wanted;
+    return static_cast<int64_t>(finished.size()) >= wanted;
   }
   /// Whether a beam runs that is there.
   bool hasRunning() const;
@@ -107,8 +116,8 @@ private:
 
   const Generation *generation = nullptr;
   int64_t limit = 0;
-  /// mostFinished() of the settings.
-  int64_t wanted = 0;
+  /// mostFinished() and mostKept() of the settings.
+  int64_t wanted = 0, kept = 0;
   /// Generated tokens of a running beam.
   int64_t length = 0;
   /// Whether a running beam may still become better than what is finished.

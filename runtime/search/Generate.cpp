@@ -9,11 +9,13 @@
 
 #include "runtime/search/Generate.h"
 
+#include "runtime/search/Alignments.h"
 #include "runtime/search/BeamedSearch.h"
 #include "runtime/search/Demand.h"
 #include "runtime/search/SingleSearch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 using namespace heddle;
@@ -55,7 +57,7 @@ static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
     return bytes;
   // Tokens of rows and of finished hypotheses, and their scores.
   int64_t lists =
-      2 * demand->settings.beams + BeamSearch::mostFinished(demand->settings);
+      2 * demand->settings.beams + BeamSearch::mostKept(demand->settings);
   int64_t tokens = (options.tokenScores ? 2 : 1) * int64_t(sources.size()) *
                    lists * demand->room;
   for (const TokenIds &list : demand->features.candidates)
@@ -67,13 +69,37 @@ static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
   return result;
 }
 
+/// What alignments take behind a search.
+static Result<int64_t> bytesOfAlignments(const Demand &demand, Session &session,
+                                         const std::vector<TokenIds> &sources,
+                                         const SearchOptions &options) {
+  int64_t longest = 0;
+  for (const TokenIds &source : sources)
+    longest = std::max(longest, int64_t(source.size()));
+  Result<int64_t> bytes = bytesToAlign(session, sources, demand.request.length);
+  int64_t hypotheses = std::max(options.nBest.value_or(1),
+                                demand.settings.coveragePenalty != 0
+                                    ? BeamSearch::mostKept(demand.settings)
+                                    : 1) *
+                       int64_t(sources.size());
+  return bytes.ok() ? *bytes + hypotheses * demand.room * longest *
+                                   int64_t(sizeof(float))
+                    : bytes;
+}
+
 Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
                                         const std::vector<TokenIds> &sources,
                                         const std::vector<TokenIds> &given,
                                         const SearchOptions &options) {
   std::vector<TokenIds> prefixes = beginningsOf(model, sources, given);
-  Result<int64_t> bytes = bytesOf(demandOf(model, sources, prefixes, options),
-                                  model, session, sources, options);
+  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+  Result<int64_t> bytes = bytesOf(demand, model, session, sources, options);
+  if (bytes.ok() &&
+      (options.wantsAttention() || demand->settings.coveragePenalty != 0))
+    if (Result<int64_t> more =
+            bytesOfAlignments(*demand, session, sources, options);
+        !more.ok() || *more > *bytes)
+      bytes = more;
   if (!bytes.ok() || options.alternatives == 0)
     return bytes;
   Result<int64_t> first =
@@ -259,6 +285,74 @@ static Result<std::vector<std::vector<Hypothesis>>> searchSamples(
   return searchEach(model, session, sources, prefixes, options, all);
 }
 
+/// Adds a coverage penalty to the scores of a sentence's hypotheses, which have
+/// their attention, and orders them anew.
+static void addCoverage(double penalty, std::vector<Hypothesis> &hypotheses) {
+  for (Hypothesis &each : hypotheses) {
+    size_t width = each.source.size();
+    double sum = 0;
+    for (size_t j = 0; j < width; ++j) {
+      double coverage = 0;
+      for (size_t t = 0; t < each.tokens.size(); ++t)
+        coverage += double(each.attention[t * width + j]);
+      if (coverage > 0)
+        sum += std::log(std::min(coverage, 1.0));
+    }
+    each.score += float(penalty * sum);
+  }
+  // By insertion: equal ones keep their order.
+  auto isBetter = [](const Hypothesis &a, const Hypothesis &b) {
+    return a.score > b.score;
+  };
+  auto begin = hypotheses.begin();
+  for (auto each = begin; each != hypotheses.end(); ++each)
+    std::rotate(std::upper_bound(begin, each, *each, isBetter), each, each + 1);
+}
+
+/// Says of hypotheses what they attended to, and leaves those that are asked
+/// for; as many run at a time as there are sources.
+static Status addAttention(const Model &model, Session &session,
+                           const std::vector<TokenIds> &sources,
+                           const SearchOptions &options,
+                           std::vector<std::vector<Hypothesis>> &found) {
+  Result<Generation> settings = settingsFor(model.manifest(), options);
+  if (!settings.ok())
+    return settings.status();
+  double penalty = settings->beams > 1 ? settings->coveragePenalty : 0;
+  if (penalty == 0 && !options.wantsAttention())
+    return Status::success();
+  if (Status status = checkAligns(model); !status.ok())
+    return Status::error("alignments are what '", model.artifact().path(), "' ",
+                         status.message());
+  size_t most = size_t(std::max(options.nBest.value_or(1),
+                                std::max<int64_t>(options.alternatives, 1)));
+  std::vector<TokenIds> ownSources, targets;
+  std::vector<Hypothesis *> all;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (penalty == 0)
+      found[i].resize(std::min(found[i].size(), most));
+    for (Hypothesis &hypothesis : found[i]) {
+      ownSources.push_back(sources[i]);
+      targets.push_back(hypothesis.tokens);
+      all.push_back(&hypothesis);
+    }
+  }
+  auto rows = attentionOf(model, session, ownSources, targets, *settings->start,
+                          sources.size());
+  if (!rows.ok())
+    return rows.status();
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i]->source = std::move(ownSources[i]);
+    all[i]->attention = std::move((*rows)[i]);
+  }
+  for (std::vector<Hypothesis> &hypotheses : found) {
+    if (penalty != 0)
+      addCoverage(penalty, hypotheses);
+    hypotheses.resize(std::min(hypotheses.size(), most));
+  }
+  return Status::success();
+}
+
 Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
     const Model &model, Session &session, const std::vector<TokenIds> &sources,
     const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
@@ -270,8 +364,15 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
       return searchSamples(model, session, sources, beginnings, own);
     return searchOnce(model, session, sources, beginnings, own);
   };
-  if (!model.manifest().promptsTarget)
-    return search(prefixes, options);
+  if (!model.manifest().promptsTarget) {
+    auto found = search(prefixes, options);
+    if (found.ok())
+      if (Status status =
+              addAttention(model, session, sources, options, *found);
+          !status.ok())
+        return status;
+    return found;
+  }
   // A prompt is none of an answer.
   SearchOptions own = options;
   auto behind = [&](int64_t sentence, const TokenIds &before) {

@@ -39,6 +39,8 @@ struct SearchOptions {
            : allowed.size() == 1 ? &allowed.front()
                                  : &allowed[sentence];
   }
+  /// Whether hypotheses have what they attended to.
+  bool wantsAttention() const { return aligns || replacesUnknowns; }
   /// Samples of each sentence, independent of each other.
   int64_t draws() const { return samples ? nBest.value_or(1) : 1; }
   /// Whether greedy hypotheses and samples have sums, too: of the model's own

@@ -13,11 +13,13 @@ namespace heddle {
 /// The forms of a decoder: the whole target at once, or as a prefill, which
 /// leaves states; or token by token over the vocabulary, of which GreedyStep
 /// returns the largest logits only and BestStep the best ones with what makes
-/// log-probabilities of them, or over each sentence's candidates; or none,
-/// if the encoder is all that runs.
+/// log-probabilities of them, or over each sentence's candidates; or, of a
+/// whole target, what its alignments follow from; or none, if the encoder is
+/// all that runs.
 enum class DecoderForm {
   None,
   Full,
+  Align,
   Prefill,
   Step,
   GreedyStep,
@@ -25,10 +27,15 @@ enum class DecoderForm {
   ShortlistStep
 };
 
+/// Whether a form computes all positions of targets and leaves no states.
+inline bool isOfWholeTargets(DecoderForm form) {
+  return form == DecoderForm::Full || form == DecoderForm::Align;
+}
+
 struct DecoderRequest {
   DecoderForm form = DecoderForm::None;
-  /// The target length of the full form or prefill, or the most positions of a
-  /// row.
+  /// The target length of the full or align form or prefill, or the most
+  /// positions of a row.
   int64_t length = 1;
   /// The most rows that decode one sentence.
   int64_t rowsPerSentence = 1;

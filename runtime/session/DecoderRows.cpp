@@ -39,7 +39,7 @@ void DecoderRows::place(const DecoderRequest &request, bool hasHistory,
     shared[inputNamed("history")] =
         historyPlace.emplace(place(rows, dims[Dim::Capacity]));
   steps.begin = workspace.sharedEnd();
-  idsPlace = request.form == DecoderForm::Full
+  idsPlace = isOfWholeTargets(request.form)
                  ? place(dims[Dim::Batch], dims[Dim::Target])
                  : place(rows);
   positionsPlace = place(rows);

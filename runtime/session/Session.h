@@ -111,7 +111,7 @@ public:
   int64_t sourceTokens() const { return dims[Dim::Source]; }
 
   /// The decoder's input, for the caller to fill: [sentences, length] for the
-  /// full form, [rows] for a step.
+  /// full and the align form, [rows] for a step.
   int32_t *ids() const { return decoder.ids(); }
   /// Another one of GreedyStep and BestStep, forbiddenWidth() a row: ids that
   /// may not come next, then -1.
@@ -135,11 +135,16 @@ public:
             lists,
             count};
   }
+  /// An output of the align form, of that name, once runFull() has run.
+  const float *aligned(std::string_view output) const {
+    return static_cast<const float *>(
+        static_cast<const void *>(workspace.hostAt(placeOf(decode, output))));
+  }
   /// The width of a row of ShortlistStep's logits: the longest list.
   int64_t candidateWidth() const { return dims[Dim::Shortlist]; }
 
-  /// Runs the full form over ids(). It fails, as all that follow, if the
-  /// device does.
+  /// Runs the full or the align form over ids(). It fails, as all that follow,
+  /// if the device does.
   Status runFull();
   /// Runs the decoder over the first positions of each sentence, several at
   /// once, behind which its row then is: `inputs`, one list a sentence, none

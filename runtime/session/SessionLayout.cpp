@@ -17,7 +17,7 @@ using namespace heddle;
 
 /// Whether a form goes on step by step, and not with all of a target at once.
 static bool isOfSteps(DecoderForm form) {
-  return form != DecoderForm::None && form != DecoderForm::Full &&
+  return form != DecoderForm::None && !isOfWholeTargets(form) &&
          form != DecoderForm::Prefill;
 }
 
@@ -93,6 +93,8 @@ static Role roleOf(DecoderForm form, const Model &model) {
     return Role::Encode;
   case DecoderForm::Full:
     return Role::Full;
+  case DecoderForm::Align:
+    return Role::Align;
   case DecoderForm::Step:
   case DecoderForm::ShortlistStep:
     return Role::Step;
@@ -119,7 +121,7 @@ Status Session::findEntries(const DecoderRequest &request) {
     return Status::success();
   bool hasCandidates = form == DecoderForm::ShortlistStep;
   // If a decoder has nothing to prepare it has no entry for that.
-  if (form != DecoderForm::Full && !request.sources)
+  if (!isOfWholeTargets(form) && !request.sources)
     prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
   if (request.preparesOnly)
     return Status::success();
@@ -404,7 +406,7 @@ Status Session::findDecoderResults() {
         reinterpret_cast<float *>(workspace.hostAt(placeOf(prefill, "logits")));
   if (hasRanges(entry))
     findRanges();
-  else
+  else if (entry.role != Role::Align)
     decoderLogits =
         reinterpret_cast<float *>(workspace.hostAt(placeOf(decode, "logits")));
   return Status::success();

@@ -219,6 +219,8 @@ MODELS = {
         seed, options=dict(
             no_final_norm=True, activation=common_spec.Activation.Sigmoid),
         layers=(1, 1)),
+    "aligned": lambda seed: opennmt(
+        seed, options=dict(alignment_layer=0, alignment_heads=3)),
     "computed": lambda seed: opennmt(seed, positions=False, options=dict(
         activation=common_spec.Activation.GELU)),
 }

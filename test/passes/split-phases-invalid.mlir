@@ -477,3 +477,20 @@ func.func private @relative_positions(%ids: tensor<?x?xi32> {transformer.target}
   %y = transformer.attention %x, %x, %x mask(%causal) relative_keys(%a) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask, tensor<8x9xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// -----
+
+// expected-error @below {{has the form 'align' but no step form, whose translations it aligns}}
+func.func private @align_without_step(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["full", "align"]} {
+  return %ids : tensor<?x?xi32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+// expected-error @below {{has the form 'align' with the layer 1 of 'transformer.alignment', but attention to a memory in 0 layers}}
+func.func private @align_without_memory(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.alignment = {layer = 1 : i32}, transformer.forms = ["full", "step", "align"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return %x : tensor<?x?x8xf32>
+}

@@ -47,7 +47,7 @@ TEST(ManifestTest, reads_every_key) {
     "min_length": 11, "min_new_tokens": 16, "max_length": 12, "length_factor": 2.5,
     "max_target": 14, "max_source_length": 15, "crop_source": 1,
     "beams": 6, "length_penalty": 0.6, "word_penalty": -0.5,
-    "early_stopping": "shrink"})");
+    "early_stopping": "shrink", "patience": 2.5, "coverage_penalty": 0.25})");
   text["tokenizer"] = json::parse(R"({"kind": "characters", "unknown": 3,
     "bos": 1, "eos": 2})");
   Result<Manifest> manifest = parseManifest(text.dump());
@@ -90,6 +90,8 @@ TEST(ManifestTest, reads_every_key) {
   EXPECT_EQ(generation.lengthPenalty, 0.6);
   EXPECT_EQ(generation.wordPenalty, -0.5);
   EXPECT_EQ(generation.earlyStopping, EarlyStopping::Shrink);
+  EXPECT_EQ(generation.patience, 2.5);
+  EXPECT_EQ(generation.coveragePenalty, 0.25);
   const TokenizerDescription &tokenizer = manifest->tokenizer;
   EXPECT_EQ(tokenizer.kind, "characters");
   EXPECT_EQ(tokenizer.unknown, 3);
@@ -380,7 +382,7 @@ TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
             "manifest: an entry 'decode' has the role 'whole' (supported: "
             "encode, full, prepare, step, beam, extend, chunk, greedy, best, "
-            "embed, classify, tag, answer, fill)");
+            "align, embed, classify, tag, answer, fill)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
             "manifest: an entry has no 'decoder'");
 }

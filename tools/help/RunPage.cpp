@@ -23,6 +23,11 @@ static std::vector<Flag> getOwnFlags() {
        "repeatable"},
       {"--prefix", "FILE", kSearchGroup,
        "begin each target with its line of FILE"},
+      {"--alignments", "weights", kSearchGroup,
+       "print ' ||| ' and the alignment behind each text: pairs 0-0 2-1 of a "
+       "source token and the target token that comes from it, counted from 0; "
+       "weights: the probabilities of all source tokens, for each target token",
+       /*isValueOptional=*/true},
       {"--split", "browser", kTextGroup,
        "translate running text sentence by sentence; white space and "
        "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
@@ -110,7 +115,7 @@ static std::vector<Flag> getFlags() {
     std::string name = "--" + std::string(settings[i].name);
     const char *value = settings[i].value;
     // The tool's own say more.
-    if (name != "--profile" && name != "--split")
+    if (name != "--profile" && name != "--split" && name != "--alignments")
       flags.push_back(
           {name, value ? value : "", settings[i].group, settings[i].help});
   }

@@ -42,12 +42,29 @@ static std::string formatLogProbabilities(const heddle_answer_text &answer) {
   return each;
 }
 
+/// Pairs, or of each token of the text the weights of the source's tokens.
+static std::string formatAlignment(const heddle_answer_text &answer,
+                                   bool wantsWeights) {
+  std::string text;
+  for (size_t i = 0; i < answer.pair_count; ++i) {
+    text += i == 0 ? "" : " ";
+    if (!wantsWeights)
+      text += std::to_string(answer.pairs[2 * i]) + "-" +
+              std::to_string(answer.pairs[2 * i + 1]);
+    else
+      for (size_t j = 0; j < answer.source_count; ++j)
+        text += (j == 0 ? "" : ",") +
+                formatNumber(answer.attention[i * answer.source_count + j]);
+  }
+  return text;
+}
+
 std::string heddle::formatAnswers(int64_t number,
                                   const heddle_answer_text *answers,
                                   size_t count, const RunOptions &options) {
   // An input without a token has an empty text, which is certain.
-  static constexpr heddle_answer_text kNothing = {"", 0, nullptr, 0,
-                                                  0,  0, nullptr};
+  static constexpr heddle_answer_text kNothing = {
+      "", 0, nullptr, 0, 0, 0, nullptr, nullptr, 0, nullptr, 0};
   if (count == 0) {
     answers = &kNothing;
     count = 1;
@@ -63,6 +80,8 @@ std::string heddle::formatAnswers(int64_t number,
                                      : oneLine({each.text, each.text_size});
     std::string scores =
         options.tokenScores ? formatLogProbabilities(each) : std::string();
+    if (options.aligns)
+      text += kBar + formatAlignment(each, options.alignsWeights);
     if (options.nBest)
       lines += std::to_string(number) + kBar + text + kBar +
                (options.tokenScores ? "WordScores= " + scores + kBar : "") +

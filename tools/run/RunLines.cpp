@@ -151,7 +151,8 @@ static std::string taskFor(const Run &run, const RunOptions &options) {
 /// printed as it comes, in lines of its own.
 static bool isContinued(const Run &run, const RunOptions &options) {
   bool wantsText = !options.ids && !options.scores && !options.nBest &&
-                   !options.tokenScores && options.prefix.empty();
+                   !options.tokenScores && !options.aligns &&
+                   options.prefix.empty();
   return wantsText && options.texts.size() == 1 &&
          heddle_model_continues_texts(run.model.get()) &&
          heddle_session_tells_tokens(run.session.get());

@@ -201,13 +201,18 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
       status = giveOnce(name, *options.profile);
     return status.ok() ? setSetting(name, nullptr) : status;
   }
-  if (name == "--split") {
+  for (auto [own, other] : {std::pair("--split", "browser"),
+                            std::pair("--alignments", "weights")}) {
+    if (name != own)
+      continue;
     std::string value = flag.value.value_or("true");
-    Status status = value != "true" && value != "browser"
-                        ? Status::error("--split has the value '", value,
-                                        "', expected browser or none")
-                        : giveOnce(name, value);
-    return status.ok() ? setSetting(name, value.c_str()) : status;
+    if (value != "true" && value != other)
+      return Status::error(name, " has the value '", value, "', expected ",
+                           other, " or none");
+    if (Status status = giveOnce(name, value); !status.ok())
+      return status;
+    // What is printed of alignments is the tool's own.
+    return setSetting(name, name == "--split" ? value.c_str() : "true");
   }
   if (setting && !flag.value) {
     given.values[name] = "true";
@@ -282,6 +287,9 @@ Status Parser::check() {
   options.nBest = given.has("--n-best") || given.has("--alternatives");
   options.tokenScores = given.has("--token-scores");
   options.split = given.has("--split");
+  options.aligns = given.has("--alignments");
+  options.alignsWeights =
+      options.aligns && given.values["--alignments"] == "weights";
   if (given.has("--top"))
     options.top = size_t(numberOf("--top", 1));
   options.mostNearest = options.top.value_or(10);

@@ -33,7 +33,7 @@ struct RunOptions {
   /// What of the settings the tool has to know.
   int64_t batch = 16;
   bool ids = false, scores = false, nBest = false, tokenScores = false,
-       split = false;
+       split = false, aligns = false, alignsWeights = false;
   /// How many labels, answers or lines of a ranking at most; absent if nobody
   /// says it.
   std::optional<size_t> top;

@@ -86,9 +86,11 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
   variables.ignore(merge);
   // Each attention says how many heads of keys it has.
   variables.ignore(side.scope + "/multi_query_attention");
-  // Which heads show alignments.
-  variables.ignore(side.scope + "/alignment_layer");
-  variables.ignore(side.scope + "/alignment_heads");
+  int64_t layers = std::max<int64_t>(side.depth, 1);
+  side.alignmentLayer = variables.integer(side.scope + "/alignment_layer", -1,
+                                          -layers, layers - 1);
+  side.alignedHeads = variables.integer(side.scope + "/alignment_heads", 1, 0,
+                                        std::max<int64_t>(side.heads, 1));
   variables.require(side.scope + "/alibi", 0,
                     "linear biases of positions (ALiBi)");
   variables.ignore(side.scope + "/alibi_use_positive_positions");

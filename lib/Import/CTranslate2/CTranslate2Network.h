@@ -30,6 +30,9 @@ struct CTranslate2Side {
   int64_t vocabulary, width, depth, heads;
   /// How many types of tokens there are, whose vectors are added; 0 for none.
   int64_t types = 0;
+  /// Which attention to the memory shows alignments: of that layer, from the
+  /// end if it is negative, so many of the first heads, or all if it is 0.
+  int64_t alignmentLayer, alignedHeads;
   bool isPreNorm;
   ActivationKind activation;
   /// Of the vectors of tokens, and of those that a decoder's logits are made

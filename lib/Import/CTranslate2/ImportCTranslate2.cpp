@@ -139,6 +139,7 @@ static void buildTransformer(LayerBuilder &layers, CTranslate2Network &network,
   layers.endFunction(network.finish(x, encoder));
 
   arguments = layers.beginDecode(encoder.width, decoder.vocabulary);
+  layers.setAlignment(decoder.alignmentLayer, decoder.alignedHeads);
   Value causal = layers.causalMask();
   mask = layers.paddingMask(arguments[2]);
   x = network.embed(arguments[0], decoder);

@@ -48,6 +48,9 @@ struct HuggingFaceArchitecture {
   bool hadOtherForms = false;
   /// Whether force_bos_token_to_be_generated of config.json is a setting.
   bool readsForceBos = false;
+  /// How many of the first heads of the last layer show alignments; 0 for all,
+  /// where none was trained to.
+  int64_t alignedHeads = 0;
   /// Where a table for both sides may stand, behind the prefix: the first name
   /// that a checkpoint has counts.
   llvm::ArrayRef<llvm::StringLiteral> sharedTables;

@@ -141,6 +141,8 @@ Value HuggingFaceModel::finish(Value input, const std::string &side) {
 void HuggingFaceModel::buildDecode() {
   int64_t vocabulary = config.decoderVocabulary;
   auto arguments = layers.beginDecode(config.width, vocabulary);
+  if (int64_t heads = config.architecture->alignedHeads)
+    layers.setAlignment(/*layer=*/-1, heads);
   Value memory = arguments[1];
   Value causal = layers.causalMask();
   Value mask = layers.paddingMask(arguments[2]);

@@ -265,6 +265,7 @@ Value MarianModel::outputBias() {
 
 void MarianModel::buildDecode() {
   auto arguments = layers.beginDecode(options.width, options.targetVocabulary);
+  layers.setAlignment(options.alignmentLayer, /*heads=*/1);
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value matrix = outputMatrix(/*asRows=*/false);
   layers.endFunction(layers.linear(states, matrix, outputBias()));

@@ -55,6 +55,7 @@ static constexpr StringLiteral kReadOptions[] = {
     "tied-embeddings-all",
     "tied-embeddings-src",
     "transformer-decoder-autoreg",
+    "transformer-guided-alignment-layer",
     "transformer-heads",
     "transformer-dim-ffn",
     "transformer-decoder-dim-ffn",
@@ -93,7 +94,6 @@ static constexpr StringLiteral kIrrelevantOptions[] = {
     "transformer-aan-nogate",
     "transformer-depth-scaling",
     "transformer-dim-aan",
-    "transformer-guided-alignment-layer",
     "transformer-train-position-embeddings",
     "transformer-train-positions",
     "ulr-dim-emb",
@@ -196,6 +196,18 @@ static bool readPreprocessesKeys(MarianOptionReader &reader,
   return version >= all;
 }
 
+/// "last", or a number from 1.
+static int64_t readAlignmentLayer(MarianOptionReader &reader, int64_t depth) {
+  constexpr StringLiteral name = "transformer-guided-alignment-layer";
+  std::string layer = reader.text(name, "last");
+  int64_t number = 0;
+  if (layer == "last")
+    return -1;
+  if (StringRef(layer).getAsInteger(10, number) || number < 1 || number > depth)
+    reader.fail(name, layer, "last, or 1 to dec-depth = " + Twine(depth));
+  return number - 1;
+}
+
 /// The layers whose weights the decoder uses; tied layers name earlier ones.
 static SmallVector<int64_t> readDecoderLayers(MarianOptionReader &reader,
                                               int64_t depth) {
@@ -251,6 +263,7 @@ Expected<MarianOptions> readMarianOptions(const TensorFile &file) {
   if (model.decoderFfnDepth == 0)
     model.decoderFfnDepth = model.encoderFfnDepth;
   readVocabularies(reader, model);
+  model.alignmentLayer = readAlignmentLayer(reader, model.decoderDepth);
 
   std::string activation = reader.text("transformer-ffn-activation", "swish");
   if (!getActivation(activation))

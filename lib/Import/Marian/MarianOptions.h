@@ -38,6 +38,9 @@ struct MarianOptions {
   /// Whether `preprocess` makes keys and values of self-attention, too, and not
   /// its queries alone.
   bool preprocessesKeys;
+  /// The decoder layer whose first head guided alignment trained; -1 for the
+  /// last one.
+  int64_t alignmentLayer;
   /// The number of the layer whose weights each decoder layer uses.
   llvm::SmallVector<int64_t> decoderLayers;
 };

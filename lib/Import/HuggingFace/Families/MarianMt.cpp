@@ -43,6 +43,7 @@ Family heddle::makeFamilyMarianMt() {
   marian.ids.forcedEos = 0;
   marian.form.staticPositions = true;
   marian.hadOtherForms = true;
+  marian.alignedHeads = 1; // OPUS-MT trains it by guided alignment.
   marian.sharedTables = kAllTables;
   marian.readForm = readMarianForm;
   marian.buildEncode = buildBartEncode;

@@ -39,6 +39,34 @@ def check(what, model, key, *flags):
         failures.append(f"{what}: {done.stdout!r} {done.stderr}, expected {expected[key]}")
 
 
+def check_unknowns():
+    """Pieces of the source in place of unknown tokens, in texts and in n-best lists."""
+    known = json.loads((golden / "unknowns.json").read_text())
+    problem = compile_model(golden, "--tokenizer", pieces, "--dtype", "f32")
+    if problem:
+        failures.append(f"unknowns: {problem}")
+    lines = "".join(line + "\n" for line in known["lines"])
+    command = ["heddle-run", work / "artifact", "--max-length", "16", "--beam", "1"]
+    for key, flags in {"replaced": ["--replace-unknowns"]}.items():
+        done = run(command + flags, lines)
+        if done.stdout.split("\n")[:-1] != known[key]:
+            failures.append(f"{key}: {done.stdout!r} {done.stderr}, expected {known[key]}")
+    # Beside the text, alignments of its tokens.
+    done = run(command + ["--replace-unknowns", "--alignments", "--on-error", "skip"],
+               lines + " \n")
+    rows = [line.split(" ||| ") for line in done.stdout.split("\n")[:-1]]
+    if [row[0] for row in rows] != known["replaced"] + [""] or any(
+            [pair.split("-")[1] for pair in row[1].split()] != list(map(str, range(15)))
+            for row in rows[:-1]):
+        failures.append(f"unknowns with alignments: {done.stdout!r} {done.stderr}")
+    for flags, sentence in (
+            (["--ids"], "--replace-unknowns is for texts, but --ids gives ids"),
+            (["--stop", "x"], "--replace-unknowns is for whole answers, but --stop cuts them")):
+        done = run(command + ["--replace-unknowns"] + flags, lines)
+        if done.returncode == 0 or sentence not in done.stderr:
+            failures.append(f"{flags}: {done.stderr!r}, expected {sentence!r}")
+
+
 def refuses(what, model, sentence):
     problem = compile_model(model)
     if sentence not in problem or "\n" in problem:
@@ -69,6 +97,8 @@ shutil.copy(pieces, folder / "source.spm")
 shutil.copy(pieces, folder / "target.spm")
 check("two models", folder, "two")
 check("a package", package("whole", ["sentencepiece.model"]), "argos")
+
+check_unknowns()
 
 # A tokenizer that is not read leaves ids.
 done = compile_model(package("pairs", ["bpe.model"]))
