@@ -95,8 +95,11 @@ FailureOr<bool> heddle::buildAlign(const DecoderMarks &marks) {
   SmallVector<AttentionOp> layers = crossAttentions(marks);
   int64_t count = int64_t(layers.size());
   int64_t layer = numberOf(decoder, kLayerKey, -1);
+  // A rule may have left no such attention, whose last one an importer means.
+  if (layers.empty() && layer < 0)
+    return false;
   int64_t index = layer < 0 ? count + layer : layer;
-  if (layers.empty() || index < 0 || index >= count)
+  if (index < 0 || index >= count)
     return decoder.emitError("has the form 'align' with the layer ")
            << layer << " of '" << kAlignmentAttr
            << "', but attention to a memory in " << count << " layers";

@@ -43,8 +43,8 @@ llvm::LogicalResult buildExtend(const DecoderMarks &marks);
 
 /// @f.align: the queries of all target positions and the keys of all source
 /// tokens in the attention that shows alignments, as `transformer.alignment` of
-/// the decoder says. None if what it computes is no softmax of their products;
-/// an error if there is no such attention.
+/// the decoder says. None if what it computes is no softmax of their products,
+/// or if nothing attends to a memory; an error if that layer is not there.
 mlir::FailureOr<bool> buildAlign(const DecoderMarks &marks);
 
 } // namespace heddle

@@ -237,7 +237,7 @@ transformer.parameter @column : tensor<9xf32>
 
 // -----
 
-// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, and "extend" or "chunk" beside "step", found ["whole"]}}
+// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, and "extend", "chunk" or "align" beside "step", found ["whole"]}}
 func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["whole"]} {
   return %ids : tensor<?x?xi32>
 }
