@@ -184,7 +184,7 @@ Status heddle::checkRoom(const Generation &generation, int64_t given,
   return Status::error("has ", given,
                        " tokens, but the model's max_length ends a text at ",
                        *generation.maxWhole,
-                       ": a maximal length of the caller's own admits more");
+                       ": --max-length admits more");
 }
 
 int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,

@@ -16,15 +16,34 @@ namespace heddle {
 
 static constexpr StringLiteral kField = "rope_scaling";
 
+/// Whether the newer field says other numbers than the older two.
+static bool contradicts(json::Object parameters, const json::Value *theta,
+                        const json::Value *scaling) {
+  const json::Value *base = parameters.get("rope_theta");
+  if (base && (!theta || *base != *theta))
+    return true;
+  parameters.erase("rope_theta");
+  const json::Object *older = scaling ? scaling->getAsObject() : nullptr;
+  if (older)
+    return parameters != *older;
+  return parameters.getString("rope_type").value_or("default") != "default";
+}
+
 /// What transformers 5 writes in place of both fields. Release 4.57.6 does not
 /// read it and computes another model than the file means.
 static const json::Object *readParameters(ConfigReader &config) {
   constexpr StringLiteral field = "rope_parameters";
   const json::Value *value = config.readNonNull(field);
   const json::Object *parameters = value ? value->getAsObject() : nullptr;
-  if (!parameters || config.readNonNull("rope_theta") ||
-      config.readNonNull(kField))
+  if (!parameters)
     return nullptr;
+  const json::Value *theta = config.readNonNull("rope_theta"),
+                    *scaling = config.readNonNull(kField);
+  if (theta || scaling) {
+    if (contradicts(*parameters, theta, scaling))
+      config.warn(field, "beside an older field, which counts");
+    return nullptr;
+  }
   config.warnOfRead(field);
   return parameters;
 }

@@ -143,8 +143,8 @@ TEST(LengthLimitTest, a_text_that_is_over_has_no_room) {
   generation.maxWhole = 12;
   EXPECT_TRUE(checkRoom(generation, 11, {}).ok());
   EXPECT_EQ(checkRoom(generation, 13, {}).message(),
-            "has 13 tokens, but the model's max_length ends a text at 12: a "
-            "maximal length of the caller's own admits more");
+            "has 13 tokens, but the model's max_length ends a text at 12: "
+            "--max-length admits more");
   EXPECT_TRUE(checkRoom(generation, 13, 5).ok());
 }
 
