@@ -11,25 +11,25 @@ using nlohmann::json;
 
 TEST(EntryContractTest, an_align_form_returns_queries_and_keys) {
   auto with = [](const std::function<void(json &)> &change) {
-    return messageWith([&](json &m) {
-      json align = m["entries"][1];
-      align["name"] = "decode.align";
-      align["role"] = "align";
-      json &arguments = align["arguments"];
-      arguments.erase(3);
-      arguments.push_back({{"name", "queries"},
-                           {"kind", "output"},
-                           {"dtype", "f32"},
-                           {"shape", {"batch", "target", 12}}});
-      arguments.push_back({{"name", "keys"},
-                           {"kind", "output"},
-                           {"dtype", "f32"},
-                           {"shape", {"batch", "source", 6}}});
-      align["heads"] = {
-          {"queries", 4}, {"keys", 2}, {"aligned", 3}, {"scale", 0.5}};
-      change(align);
-      m["entries"].push_back(align);
-    });
+    json manifest = toyManifest();
+    json align = manifest["entries"][1];
+    align["name"] = "decode.align";
+    align["role"] = "align";
+    json &arguments = align["arguments"];
+    arguments.erase(3);
+    arguments.push_back({{"name", "queries"},
+                         {"kind", "output"},
+                         {"dtype", "f32"},
+                         {"shape", {"batch", "target", 12}}});
+    arguments.push_back({{"name", "keys"},
+                         {"kind", "output"},
+                         {"dtype", "f32"},
+                         {"shape", {"batch", "source", 6}}});
+    align["heads"] = {
+        {"queries", 4}, {"keys", 2}, {"aligned", 3}, {"scale", 0.5}};
+    change(align);
+    manifest["entries"].push_back(align);
+    return messageOfManifest(manifest);
   };
   const std::string expected =
       "manifest: entry 'decode.align' shows alignments and returns others than "
