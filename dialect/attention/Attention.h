@@ -104,8 +104,8 @@ int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 bool hasProjectedKeys(AttentionOp op);
 
 /// Parts that the past of a row has at most, each some tiles long, and two at
-/// least; and rows whose pasts are divided among threads at most: more rows are
-/// enough for all of them.
+/// least; and rows at most whose pasts are divided, among threads or because
+/// rows share them: more rows are enough for all threads.
 inline constexpr int64_t kMostParts = 16, kPartTile = 256, kLeastPartTiles = 2,
                          kDividedRows = 16;
 /// Elements of `parts` for a part of one head: its sums, and a state for the
@@ -119,6 +119,10 @@ bool readsRing(AttentionOp op);
 /// Whether queries are rows that `take_rows` lists, as they are or each by
 /// itself through layers behind it: they have no positions of their own.
 bool hasTakenQueries(AttentionOp op);
+
+/// Whether each query sees all keys of its sentence, and no others: the mask is
+/// padding alone.
+bool seesWholeSentences(AttentionOp op);
 
 } // namespace heddle
 

@@ -169,6 +169,10 @@ SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
   return results;
 }
 
+bool heddle::seesWholeSentences(AttentionOp op) {
+  return op.getMask() && op.getMask().getDefiningOp<MaskPaddingOp>();
+}
+
 /// `mask` without the padding of `lengths`, which have no keys behind them in
 /// the ragged form; null if nothing is left.
 static Value withoutPadding(Value mask, Value lengths, OpBuilder &builder) {

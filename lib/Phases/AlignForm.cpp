@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/attention/Attention.h"
 #include "lib/Phases/DecoderForms.h"
 #include "lib/Support/DimNames.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -40,8 +41,7 @@ static bool isOfSourceTokens(AttentionOp attention) {
   bool isPlain = attention.getSimilarity().empty() &&
                  attention.getScore().empty() && !attention.isRelative() &&
                  attention.getNormalizer() == Normalizer::Softmax &&
-                 attention.getMask() &&
-                 isa<MaskPaddingOp>(attention.getMaskOp().getOperation());
+                 seesWholeSentences(attention);
   if (!isPlain || !isRow(attention.getQuery()) || !isRow(attention.getKey()))
     return false;
   StringAttr rows = nameOfDim(attention.getKey(), 1);

@@ -183,8 +183,7 @@ Status heddle::checkRoom(const Generation &generation, int64_t given,
     return Status::success();
   return Status::error("has ", given,
                        " tokens, but the model's max_length ends a text at ",
-                       *generation.maxWhole,
-                       ": --max-length admits more");
+                       *generation.maxWhole, ": --max-length admits more");
 }
 
 int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,
