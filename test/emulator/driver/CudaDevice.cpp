@@ -129,6 +129,8 @@ static int attributeOf(const Driver &driver, CUdevice_attribute attribute) {
     return driver.maxSharedBytes();
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
     return Driver::kMostBlocks;
+  case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    return driver.settings.granularity > 0;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
     return Driver::kReservedBytes;
   case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:

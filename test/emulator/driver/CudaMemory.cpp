@@ -32,6 +32,7 @@ HEDDLE_CUDA CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     if (!bytes)
       return CUDA_ERROR_INVALID_VALUE;
     *pointer = driver.memory->allocate(bytes);
+    driver.countMost("bytesTaken", driver.memory->mostUsed());
     return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
   });
 }

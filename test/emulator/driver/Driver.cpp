@@ -28,10 +28,9 @@ public:
   void readCapability(const char *name);
   /// FUNCTION:CALL=RESULT, separated by commas.
   void readFailures(const char *name);
-
-private:
   void refuse(const char *name, const std::string &value, const char *expected);
 
+private:
   DriverSettings &settings;
 };
 } // namespace
@@ -112,6 +111,12 @@ DriverSettings DriverSettings::fromEnvironment() {
   environment.read("HEDDLE_FAKE_CUDA_VERSION", settings.version, 0);
   environment.read<uint64_t>("HEDDLE_FAKE_CUDA_MEMORY", settings.memoryBytes,
                              0);
+  environment.read<uint64_t>("HEDDLE_FAKE_CUDA_GRANULARITY",
+                             settings.granularity, 0);
+  if (settings.granularity % 4096)
+    environment.refuse("HEDDLE_FAKE_CUDA_GRANULARITY",
+                       std::to_string(settings.granularity),
+                       "a multiple of 4096");
   environment.read("HEDDLE_FAKE_CUDA_LOADS", settings.loadsAtOnce, 1u);
   environment.read("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", settings.multiprocessors,
                    1);
@@ -183,7 +188,9 @@ void Driver::reset() {
   for (auto [first, bytes] : hostAllocations)
     munmap(reinterpret_cast<void *>(first), bytes);
   hostAllocations.clear();
+  mapped.reset();
   memory = std::make_unique<DeviceMemory>(settings.memoryBytes);
+  mapped = std::make_unique<VirtualMemory>(*memory);
   machine.reset();
   stickyError = CUDA_SUCCESS;
   numRetained = 0;

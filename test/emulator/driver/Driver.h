@@ -10,6 +10,7 @@
 
 #include "CudaAbi.h"
 #include "DeviceMemory.h"
+#include "VirtualMemory.h"
 #include "test/emulator/Emulator.h"
 
 #include <algorithm>
@@ -83,6 +84,8 @@ struct DriverSettings {
   int major = 9, minor = 0;
   int version = 13000;
   uint64_t memoryBytes = 4ull << 30;
+  /// Of memory that is mapped; 0 for a device that maps none.
+  uint64_t granularity = 2 << 20;
   unsigned loadsAtOnce = 1;
   /// 0 for those of the largest GPU.
   int multiprocessors = 0;
@@ -155,11 +158,15 @@ public:
   CUresult drainAll();
   /// Whether a capture forbids calls that could make its streams wait.
   bool isCapturing() const;
+  /// Whether some stream has work that nobody has waited for.
+  bool isBusy() const;
 
   bool isInitialized = false;
   /// Of the first call, and of cuInit since.
   DriverSettings settings = DriverSettings::fromEnvironment();
   std::unique_ptr<DeviceMemory> memory;
+  /// Of that memory.
+  std::unique_ptr<VirtualMemory> mapped;
   std::unique_ptr<Machine> machine;
   /// What all calls return after a kernel failed.
   CUresult stickyError = CUDA_SUCCESS;

@@ -69,6 +69,12 @@ CUresult Driver::drainAll() {
   return result;
 }
 
+bool Driver::isBusy() const {
+  return !defaultStream.commands.empty() ||
+         std::any_of(streams.begin(), streams.end(),
+                     [](CUstream stream) { return !stream->commands.empty(); });
+}
+
 bool Driver::isCapturing() const {
   enum { kGlobal, kThreadLocal, kRelaxed };
   for (CUstream stream : streams)

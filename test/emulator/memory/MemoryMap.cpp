@@ -12,6 +12,10 @@ MemoryRange MemoryMap::find(uint64_t address, uint64_t size) const {
     return {};
   --next;
   MemoryRange range = {next->first, next->second};
+  // Mapped memory may go on in the next one.
+  while (!range.holds(address, size) && ++next != ranges.end() &&
+         next->first == range.first + range.size)
+    range.size += next->second;
   return range.holds(address, size) ? range : MemoryRange();
 }
 
