@@ -11,6 +11,7 @@
 #define HEDDLE_RUNTIME_RESULT_H
 
 #include <cassert>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -77,6 +78,11 @@ private:
   std::optional<T> value;
   Status failure = Status::success();
 };
+
+/// "1 beam", "3 beams".
+inline std::string countOf(int64_t count, const char *noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 } // namespace heddle
 

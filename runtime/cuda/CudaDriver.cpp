@@ -33,17 +33,29 @@ Status Driver::check(Code code, const char *function) const {
                        text, ")");
 }
 
-Status Driver::allocate(Pointer *memory, size_t bytes, const char *use) const {
+/// What became of a call that takes memory.
+Status Driver::taken(Code code, const char *function, size_t bytes,
+                     const char *use) const {
   constexpr size_t kMebibyte = size_t(1) << 20;
-  Code code = cuMemAlloc_v2(memory, bytes);
   size_t free = 0, total = 0;
   // Memory may be in pieces, or a limit somebody's own.
   if (code != kOutOfMemory || cuMemGetInfo_v2(&free, &total) != 0 ||
       free >= bytes)
-    return check(code, (std::string("cuMemAlloc for ") + use).c_str());
+    return check(code, (std::string(function) + " for " + use).c_str());
   return Status::error("the GPU has ", free / kMebibyte, " of ",
                        total / kMebibyte, " MiB of memory free, expected ",
                        (bytes + kMebibyte - 1) / kMebibyte, " MiB for ", use);
+}
+
+Status Driver::allocate(Pointer *memory, size_t bytes, const char *use) const {
+  return taken(cuMemAlloc_v2(memory, bytes), "cuMemAlloc", bytes, use);
+}
+
+Status Driver::create(Allocation *allocation, size_t bytes,
+                      const AllocationProperties &properties,
+                      const char *use) const {
+  return taken(cuMemCreate(allocation, bytes, &properties, /*flags=*/0),
+               "cuMemCreate", bytes, use);
 }
 
 /// "12.4".
@@ -88,6 +100,14 @@ static Status resolve(Driver &driver, const char *path, void *library) {
   HEDDLE_FIND(cuMemGetInfo_v2);
   HEDDLE_FIND(cuMemAlloc_v2);
   HEDDLE_FIND(cuMemFree_v2);
+  HEDDLE_FIND(cuMemGetAllocationGranularity);
+  HEDDLE_FIND(cuMemAddressReserve);
+  HEDDLE_FIND(cuMemAddressFree);
+  HEDDLE_FIND(cuMemCreate);
+  HEDDLE_FIND(cuMemRelease);
+  HEDDLE_FIND(cuMemMap);
+  HEDDLE_FIND(cuMemUnmap);
+  HEDDLE_FIND(cuMemSetAccess);
   HEDDLE_FIND(cuMemHostAlloc);
   HEDDLE_FIND(cuMemFreeHost);
   HEDDLE_FIND(cuMemcpyHtoDAsync_v2);

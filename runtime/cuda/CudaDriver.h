@@ -31,6 +31,27 @@ using Stream = struct CUstream_st *;
 using Graph = struct CUgraph_st *;
 using GraphExec = struct CUgraphExec_st *;
 
+/// CUmemGenericAllocationHandle.
+using Allocation = unsigned long long;
+
+/// CUmemLocation, of a device.
+struct Location {
+  int type = 1;
+  Device device;
+};
+/// CUmemAllocationProp of memory of a device that no other process sees.
+struct AllocationProperties {
+  int type = 1, handleTypes = 0;
+  Location location;
+  void *metadata = nullptr;
+  unsigned char flags[8] = {};
+};
+/// CUmemAccessDesc: reads and writes.
+struct AccessOf {
+  Location location;
+  int flags = 3;
+};
+
 /// CUlaunchConfig, which says nothing of what a kernel says itself.
 struct LaunchConfig {
   unsigned gridX, gridY, gridZ;
@@ -56,7 +77,15 @@ struct Driver {
   /// Takes memory of the device, for what the sentence of an error says: "the
   /// weights".
   Status allocate(Pointer *memory, size_t bytes, const char *use) const;
+  /// The same without addresses.
+  Status create(Allocation *allocation, size_t bytes,
+                const AllocationProperties &properties, const char *use) const;
 
+private:
+  Status taken(Code code, const char *function, size_t bytes,
+               const char *use) const;
+
+public:
   Code (*cuInit)(unsigned flags);
   Code (*cuDriverGetVersion)(int *version);
   Code (*cuGetErrorName)(Code code, const char **name);
@@ -78,6 +107,21 @@ struct Driver {
   Code (*cuMemGetInfo_v2)(size_t *free, size_t *total);
   Code (*cuMemAlloc_v2)(Pointer *pointer, size_t bytes);
   Code (*cuMemFree_v2)(Pointer pointer);
+  Code (*cuMemGetAllocationGranularity)(size_t *bytes,
+                                        const AllocationProperties *properties,
+                                        int option);
+  Code (*cuMemAddressReserve)(Pointer *pointer, size_t bytes, size_t alignment,
+                              Pointer wished, unsigned long long flags);
+  Code (*cuMemAddressFree)(Pointer pointer, size_t bytes);
+  Code (*cuMemCreate)(Allocation *allocation, size_t bytes,
+                      const AllocationProperties *properties,
+                      unsigned long long flags);
+  Code (*cuMemRelease)(Allocation allocation);
+  Code (*cuMemMap)(Pointer pointer, size_t bytes, size_t offset,
+                   Allocation allocation, unsigned long long flags);
+  Code (*cuMemUnmap)(Pointer pointer, size_t bytes);
+  Code (*cuMemSetAccess)(Pointer pointer, size_t bytes, const AccessOf *access,
+                         size_t count);
   Code (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);
   Code (*cuMemFreeHost)(void *pointer);
   Code (*cuMemcpyHtoDAsync_v2)(Pointer to, const void *from, size_t bytes,

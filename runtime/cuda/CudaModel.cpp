@@ -28,7 +28,10 @@ using namespace heddle;
 using namespace heddle::cuda;
 
 /// CUdevice_attribute.
-static constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
+static constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76,
+                     kMapsMemory = 102;
+/// CUmemAllocationGranularity_flags: the least.
+static constexpr int kLeastGranularity = 0;
 /// CUfunction_attribute: dynamic shared memory; above this it has to be asked
 /// for.
 static constexpr int kMostSharedBytes = 8;
@@ -115,6 +118,8 @@ CudaModel::open(const Artifact &artifact, const std::vector<std::string> &gpus,
     return status;
   std::unique_ptr<CudaModel> model(
       new CudaModel(&api, device, context, std::move(*architecture)));
+  if (Status status = model->measurePages(); !status.ok())
+    return status;
   if (Status status = model->readKernels(artifact); !status.ok())
     return Status::error("'", artifact.path(), "': section 'kernels.",
                          model->name, "' ", status.message());
@@ -137,6 +142,26 @@ CudaModel::~CudaModel() {
 
 Status CudaModel::enter() const {
   return api->check(api->cuCtxSetCurrent(context), "cuCtxSetCurrent");
+}
+
+Status CudaModel::measurePages() {
+  int mapsMemory = 0;
+  if (Status status = api->check(
+          api->cuDeviceGetAttribute(&mapsMemory, kMapsMemory, device),
+          "cuDeviceGetAttribute");
+      !status.ok() || !mapsMemory)
+    return status;
+  if (Status status = enter(); !status.ok())
+    return status;
+  AllocationProperties properties = {};
+  properties.location.device = device;
+  size_t bytes = 0;
+  Status status = api->check(api->cuMemGetAllocationGranularity(
+                                 &bytes, &properties, kLeastGranularity),
+                             "cuMemGetAllocationGranularity");
+  if (status.ok() && bytes > 0)
+    mappedBytes = int64_t(bytes);
+  return status;
 }
 
 /// Checks and reads the table, but no image.

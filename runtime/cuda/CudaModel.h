@@ -19,6 +19,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,6 +49,10 @@ public:
   std::unique_ptr<Device> makeDevice() const;
 
   const cuda::Driver &driver() const { return *api; }
+  cuda::Device number() const { return device; }
+  /// The bytes in which the device maps memory to addresses; nullopt if it does
+  /// not.
+  std::optional<int64_t> pageBytes() const { return mappedBytes; }
   /// Makes this thread one of the device's.
   Status enter() const;
 
@@ -87,6 +92,7 @@ private:
             std::string name)
       : api(api), device(device), context(context), name(std::move(name)) {}
 
+  Status measurePages();
   Status readKernels(const Artifact &artifact);
   Status copyWeights(const Artifact &artifact, const UploadProgress &progress);
   std::vector<int64_t> missingOf(const std::set<int64_t> &numbers) const;
@@ -98,6 +104,7 @@ private:
   cuda::Device device;
   cuda::Context context;
   std::string name;
+  std::optional<int64_t> mappedBytes;
   cuda::Pointer weightsAt = 0;
   OwnKernels own;
   /// None of them ever moves.

@@ -20,6 +20,8 @@ using namespace heddle;
 /// The tokens of a text, and of its translation, if neither a model nor a
 /// caller has a limit.
 static constexpr int64_t kUsualTokens = 4096;
+/// One part in so many of a GPU's free memory is not for slots.
+static constexpr int64_t kFreeKept = 16;
 
 Engine::Engine(const Model &model, const EngineLimits &limits,
                const SessionOptions &options)
@@ -80,7 +82,7 @@ Status Engine::begin() {
     Result<RunningBatch *> batch = batchOf(form);
     if (!batch.ok())
       return batch.status();
-    fixed += (*batch)->fixedBytes();
+    fixed += (*batch)->bytes();
   }
   if (!limits.memory)
     return Status::success();
@@ -141,6 +143,9 @@ Result<RunningBatch *> Engine::batchOf(DecoderForm form) {
     return status;
   if (model.isOnGpu())
     taken += made->bytes();
+  // Of what is free now some is left to kernels, graphs and others.
+  if (std::optional<int64_t> free = made->freeBytes(); free && !limits.memory)
+    made->limitSlots(*free - *free / kFreeKept);
   std::lock_guard<std::mutex> lock(mutex);
   return (batches[form] = std::move(made)).get();
 }

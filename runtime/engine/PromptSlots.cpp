@@ -257,7 +257,8 @@ void PromptSlots::leave(int32_t number) {
   slot.bytes = session.cacheBytes(kept);
   session.hold(number, kept > 0);
   if (room)
-    session.leaveSource(number);
+    if (Status status = session.leaveSource(number); !status.ok())
+      failure = status;
   if (!session.leave(number, kept).ok())
     forget(slot);
 }

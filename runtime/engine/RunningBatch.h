@@ -44,11 +44,16 @@ public:
 
   /// Plans and takes the memory. Fails if that is short.
   Status begin();
-  /// The bytes that it takes, and those beside what slots have.
+  /// The bytes that it takes, beside what slots have if those cost what is
+  /// written; and what is free for them, if the device says so.
   int64_t bytes() const { return session.bytes() + encoding; }
-  int64_t fixedBytes() const { return session.bytesBesideCaches() + encoding; }
-  /// Slots may take so many bytes, with those of other batches.
-  void limitSlots(int64_t bytes) { prompts.limit(bytes); }
+  std::optional<int64_t> freeBytes() const { return session.freeBytes(); }
+  /// Slots may take so many bytes, with those of other batches. They take
+  /// nothing more than bytes() if that has all of theirs.
+  void limitSlots(int64_t bytes) {
+    if (session.costsWhatIsTouched())
+      prompts.limit(bytes);
+  }
   int64_t slotBytes() const { return prompts.bytesTaken(); }
 
   /// What a request feeds before it has a row. Fails if it can never run.

@@ -20,6 +20,7 @@ DecoderRequest RunningBatch::requestFor(const Shape &shape) const {
   DecoderRequest request{form, shape.positions};
   request.rowsPerSentence = form == DecoderForm::GreedyStep ? 1 : limits.beams;
   request.prefill = extends ? shape.positions : 0;
+  request.hasSlots = true;
   request.sharesBeginnings = isPrompted();
   // The logits of a call are no memory before they are written.
   if (extends && form == DecoderForm::Step)
@@ -42,7 +43,7 @@ DecoderRequest RunningBatch::requestFor(const Shape &shape) const {
 Status RunningBatch::beginWith(const Shape &asked) {
   std::vector<TokenIds> sentences = sentencesOf(asked);
   DecoderRequest request = requestFor(asked);
-  // A GPU gives memory for all slots at once.
+  // A GPU without pages gives memory for all slots at once.
   if (limits.memory && model.isOnGpu()) {
     Result<int64_t> bytes = session.bytesFor(sentences, request);
     if (bytes.ok() && *bytes + encoding > *limits.memory)
@@ -52,8 +53,8 @@ Status RunningBatch::beginWith(const Shape &asked) {
   }
   std::lock_guard<std::mutex> lock(reshaping);
   if (Status status = session.begin(sentences, request); !status.ok())
-    return Status::error("for ", asked.positions, " tokens and ", limits.beams,
-                         limits.beams == 1 ? " beam" : " beams",
+    return Status::error("for ", asked.positions, " tokens and ",
+                         countOf(limits.beams, "beam"),
                          " each: ", status.message());
   shape = asked;
   refusedPositions = std::nullopt;

@@ -43,7 +43,8 @@ static Status checkPrefixes(const Model &model,
                             const std::vector<TokenIds> &sources,
                             const std::vector<TokenIds> &prefixes) {
   if (!prefixes.empty() && prefixes.size() != sources.size())
-    return Status::error("a batch of ", sources.size(), " sentences has ",
+    return Status::error("a batch of ",
+                         countOf(int64_t(sources.size()), "sentence"), " has ",
                          prefixes.size(), " prefixes");
   for (size_t i = 0; i < prefixes.size(); ++i)
     if (Status status = model.checkPrefix(prefixes[i]); !status.ok())

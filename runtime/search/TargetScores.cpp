@@ -89,7 +89,8 @@ Result<std::vector<std::vector<float>>> heddle::scoreTokens(
     const Model &model, Session &session, const std::vector<TokenIds> &sources,
     const std::vector<TokenIds> &targets, std::optional<int32_t> start) {
   if (sources.size() != targets.size())
-    return Status::error("a batch of ", sources.size(), " sentences has ",
+    return Status::error("a batch of ",
+                         countOf(int64_t(sources.size()), "sentence"), " has ",
                          targets.size(), " targets");
   int64_t vocabulary = model.manifest().targetVocabulary;
   std::vector<std::vector<float>> scores(targets.size());

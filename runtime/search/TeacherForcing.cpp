@@ -60,7 +60,8 @@ prepareLessons(const Model &model, const std::vector<TokenIds> &sources,
     return Status::error("'", model.artifact().path(),
                          "' has no start token to score from");
   if (sources.size() != targets.size())
-    return Status::error("a batch of ", sources.size(), " sentences has ",
+    return Status::error("a batch of ",
+                         countOf(int64_t(sources.size()), "sentence"), " has ",
                          targets.size(), " targets");
   std::vector<Lesson> lessons;
   for (size_t i = 0; i < targets.size(); ++i) {

@@ -52,6 +52,9 @@ struct DecoderRequest {
   /// The batch begins without sources: each sentence gets one of at most so
   /// many tokens with Session::adopt, before it has a row.
   std::optional<int64_t> sources = {};
+  /// Whether sentences come and go: their caches and adopted sources cost what
+  /// is written there until Session::leave, if the device has pages.
+  bool hasSlots = false;
   /// Whether sentences have the first positions of others: of memory that has
   /// pages, those stand there once (Session::copyBeginning).
   bool sharesBeginnings = false;

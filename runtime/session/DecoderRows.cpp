@@ -101,7 +101,7 @@ PlaceRange DecoderRows::join(int32_t sentence, int64_t position) {
   int64_t bytes = bytesOfNumbers(dims[Dim::Capacity]);
   Place first = *historyPlace;
   first.offset += row * bytes;
-  return {first, {true, first.offset + bytesOfNumbers(position)}};
+  return {first, {Part::Shared, first.offset + bytesOfNumbers(position)}};
 }
 
 DecoderRows::Saved DecoderRows::save() const {

@@ -93,6 +93,9 @@ public:
   int64_t perSentence() const { return dims[Dim::Caches] / dims[Dim::Batch]; }
   /// For the caller to fill, see Session.
   int32_t *ids() const { return decoderIds; }
+  /// Where rows write to caches with a step. What rows beside them write, that
+  /// a device wants, nobody reads.
+  CacheWrites writes() const { return {caches, positions, rowCount}; }
   int32_t *forbidden(int64_t row) const {
     return forbiddenIds + row * dims[Dim::Forbidden];
   }

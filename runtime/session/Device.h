@@ -71,6 +71,19 @@ public:
   /// An error begins with a verb.
   virtual Result<char *> take(int64_t bytes) = 0;
   virtual void giveBack(char *memory, int64_t bytes) = 0;
+  /// Takes memory that costs nothing where nobody has touched it, and is given
+  /// back as the other.
+  virtual Result<char *> reserve(int64_t bytes) = 0;
+  /// These bytes of it are written from now on.
+  virtual Status touch(char *memory, int64_t bytes) = 0;
+  /// Nobody reads them before they are touched and written again: they cost
+  /// nothing meanwhile.
+  virtual Status forget(char *memory, int64_t bytes) = 0;
+  /// In such pieces memory costs something; nullopt if all of it does, whoever
+  /// touches it.
+  virtual std::optional<int64_t> pageBytes() const = 0;
+  /// Memory that is free, if the device says so.
+  virtual std::optional<int64_t> freeBytes() { return std::nullopt; }
   /// Whether it would give so many bytes more.
   virtual bool mayTake(int64_t) { return true; }
   /// Whether that memory has pages of this process, in whose place others may
@@ -86,9 +99,6 @@ public:
   /// And the host what the device wrote to its memory, which may be nothing;
   /// mirrors may be written again then.
   virtual Status fetch(char *mirror, const char *memory, int64_t bytes) = 0;
-  /// Memory of a state that nobody reads before it is written again: it may
-  /// cost nothing until then.
-  virtual void forget(char *, int64_t) {}
   /// Copies what does not overlap.
   virtual Status copy(char *to, const char *from, int64_t bytes) = 0;
   /// Writes zeros.

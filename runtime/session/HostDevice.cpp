@@ -70,6 +70,12 @@ public:
   void giveBack(char *memory, int64_t bytes) override {
     munmap(memory, static_cast<size_t>(bytes));
   }
+  /// All memory is such.
+  Result<char *> reserve(int64_t bytes) override { return take(bytes); }
+  Status touch(char *, int64_t) override { return Status::success(); }
+  std::optional<int64_t> pageBytes() const override {
+    return sysconf(_SC_PAGESIZE);
+  }
   bool mayTake(int64_t bytes) override {
     void *memory = map(bytes);
     return memory != MAP_FAILED &&
@@ -85,7 +91,7 @@ public:
   Status fetch(char *, const char *, int64_t) override {
     return Status::success();
   }
-  void forget(char *memory, int64_t bytes) override {
+  Status forget(char *memory, int64_t bytes) override {
     // Whole pages alone.
     auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     uintptr_t address = reinterpret_cast<uintptr_t>(memory);
@@ -94,6 +100,7 @@ public:
     if (first < end)
       madvise(reinterpret_cast<void *>(first), end - first, MADV_DONTNEED);
     poison(memory, bytes);
+    return Status::success();
   }
   Status copy(char *to, const char *from, int64_t bytes) override {
     std::memcpy(to, from, static_cast<size_t>(bytes));

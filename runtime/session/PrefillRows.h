@@ -27,6 +27,12 @@ struct PromptPiece {
   int64_t count = 0;
 };
 
+/// Rows of a call that write to a position of a cache each: i32 [rows].
+struct CacheWrites {
+  const int32_t *caches, *positions;
+  int64_t rows;
+};
+
 /// Of one session, whose workspace and dims it borrows. First places, then,
 /// once the workspace has its memory, addresses.
 class PrefillRows {
@@ -54,6 +60,9 @@ public:
              const std::vector<PromptPiece> &generated = {});
   /// Fills the inputs of the next call, and its dims; false if none is left.
   bool fill();
+
+  /// Where a call of a decoder that extends writes.
+  CacheWrites writes() const { return {caches, positions, dims[Dim::Tokens]}; }
 
   /// A row of the logits of a call, and whose it is.
   struct Told {

@@ -12,15 +12,13 @@
 
 using namespace heddle;
 
-static constexpr int64_t kPage = 4096;
-
 Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
                                   const DecoderRequest &request,
                                   const SourceFeatures &features) {
   Result<Layout> layout = plan(sources, request, features);
   if (!layout.ok())
     return layout.status();
-  return *workspace.size();
+  return bytes();
 }
 
 Status Session::begin(const std::vector<TokenIds> &sources,
@@ -45,6 +43,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   if (Status status = findDecoderResults(); !status.ok())
     return status;
   makeBeginnings();
+  touchedPositions.assign(hasSlots ? size_t(dims[Dim::Caches]) : 0, 0);
   decoder.begin(spareRows);
   measureAdopted();
   if (Status status = workspace.send(batchInputs); !status.ok())
@@ -153,6 +152,8 @@ Status Session::extend(const std::vector<PromptPiece> &pieces,
   while (rows.fill()) {
     if (isCancelled())
       return Status::error("the decoding was cancelled");
+    if (Status status = touch(rows.writes()); !status.ok())
+      return status;
     if (Status status = workspace.send(decoder.ofPrefill()); !status.ok())
       return status;
     if (Status status = call(binding); !status.ok())
@@ -167,6 +168,8 @@ Status Session::extend(const std::vector<PromptPiece> &pieces,
 }
 
 Status Session::runStep() {
+  if (Status status = touch(decoder.writes()); !status.ok())
+    return status;
   if (Status status = workspace.send(decoder.ofStep()); !status.ok())
     return status;
   if (Status status = call(decode, frameOfStep()); !status.ok())
@@ -234,155 +237,4 @@ Status Session::setCandidates(const std::vector<const TokenIds *> &lists) {
     sourceInputs()[i]->fill(batch, dims, sourceValues[i]);
   }
   return sendSources();
-}
-
-Status Session::adopt(int32_t sentence, Session &from, int32_t number) {
-  const std::vector<InputRole> &roles = sourceRoles();
-  for (size_t i = 0; i < roles.size(); ++i) {
-    auto widthIn = [&](const DimValues &dims) {
-      return roles[i].width ? dims[*roles[i].width] : 1;
-    };
-    int64_t width = widthIn(dims), other = widthIn(from.dims);
-    std::copy_n(from.sourceValues[i] + number * other, std::min(width, other),
-                sourceValues[i] + sentence * width);
-  }
-  for (const AdoptedArgument &each : adopted) {
-    // The rows of a source stand together, behind them there is room.
-    const std::vector<Extent> &shape = each.argument->shape;
-    int64_t outer = 1, inner = elementSize(each.argument->type);
-    size_t last = shape.size() - 1;
-    while (last > 0 && shape[last].in(dims) == shape[last].in(from.dims))
-      inner *= shape[last--].in(dims);
-    for (size_t k = 1; k < last; ++k)
-      outer *= shape[k].in(dims);
-    int64_t used = last > 0 ? shape[last].in(from.dims) * inner : inner;
-    int64_t room = last > 0 ? shape[last].in(dims)*inner : inner;
-    char *to = workspace.at(each.place) + sentence * outer * room;
-    const char *read =
-        from.prepared(each.argument->name) + number * outer * used;
-    for (int64_t k = 0; k < outer; ++k)
-      if (Status status =
-              from.device->copy(to + k * room, read + k * used, used);
-          !status.ok())
-        return status;
-  }
-  return Status::success();
-}
-
-Status Session::leave(int32_t sentence, int64_t kept, bool overwrites) {
-  if (beginnings)
-    if (Status status = beginnings->part(sentence, overwrites ? 0 : kept, kept);
-        !status.ok())
-      return status;
-  int64_t count = decoder.perSentence();
-  for (const State &cache : caches) {
-    int64_t keptBytes = kept == 0 ? 0 : cache.bytesOf(kept);
-    device->forget(cache.rows + sentence * count * cache.rowBytes + keptBytes,
-                   count * cache.rowBytes - keptBytes);
-  }
-  return Status::success();
-}
-
-void Session::leaveSource(int32_t sentence) {
-  for (const AdoptedArgument &each : adopted) {
-    int64_t bytes = *each.argument->byteSize(dims) / dims[Dim::Batch];
-    device->forget(workspace.at(each.place) + sentence * bytes, bytes);
-  }
-}
-
-int64_t Session::bytesBesideCaches() const {
-  int64_t bytes = *workspace.size();
-  for (const State &cache : caches)
-    bytes -= dims[Dim::Caches] * cache.rowBytes;
-  for (const AdoptedArgument &each : adopted)
-    bytes -= *each.argument->byteSize(dims);
-  return bytes;
-}
-
-int64_t Session::sourceBytes(int64_t tokens) const {
-  return tokens == 0 ? 0 : firstTokenBytes + (tokens - 1) * tokenBytes;
-}
-
-/// What adopted sources take, so that any thread may ask while others step.
-void Session::measureAdopted() {
-  auto bytesOf = [&](int64_t tokens) {
-    DimValues one = dims;
-    one[Dim::Batch] = 1;
-    one[Dim::Source] = tokens;
-    int64_t bytes = 0;
-    for (const AdoptedArgument &each : adopted)
-      bytes += *each.argument->byteSize(one); // Placed: no overflow.
-    return bytes;
-  };
-  int64_t more = std::max<int64_t>(dims[Dim::Source] - 1, 1);
-  firstTokenBytes = bytesOf(1);
-  tokenBytes = (bytesOf(1 + more) - firstTokenBytes + more - 1) / more;
-  // One page at either end is not its own alone.
-  firstTokenBytes += int64_t(adopted.size()) * 2 * kPage;
-}
-
-int64_t Session::cacheBytes(int64_t positions) const {
-  int64_t bytes = 0;
-  for (const State &cache : caches) {
-    // Also of more positions than the batch has: a longer one is to come then.
-    int64_t slots = cache.slots > 0 ? std::min(positions, cache.mostSlots) : 0;
-    // One page at either end is not its own alone.
-    if (slots > 0)
-      bytes += (cache.bytesOf(slots) / kPage + 2) * kPage;
-  }
-  return bytes;
-}
-
-int64_t Session::keptPositions() const {
-  int64_t kept = dims[Dim::Capacity];
-  for (const State &cache : caches)
-    kept = std::min(kept, cache.slots);
-  return kept;
-}
-
-Status Session::copyBeginning(int32_t from, int32_t to, int64_t positions,
-                              bool overwrites) {
-  int64_t shared = 0;
-  if (beginnings && !overwrites) {
-    Result<int64_t> blocks =
-        beginnings->share(from, to, positions / SharedBeginnings::kBlock);
-    if (!blocks.ok())
-      return blocks.status();
-    shared = *blocks * SharedBeginnings::kBlock;
-  }
-  int64_t count = decoder.perSentence();
-  for (const State &cache : caches) {
-    int64_t stride = count * cache.rowBytes;
-    int64_t first = cache.isShared ? cache.bytesOf(shared) : 0;
-    if (Status status = device->copy(cache.rows + to * stride + first,
-                                     cache.rows + from * stride + first,
-                                     cache.bytesOf(positions) - first);
-        !status.ok())
-      return status;
-  }
-  return Status::success();
-}
-
-/// Finds the caches whose blocks are whole pages. A beginning has the first
-/// cache of a sentence: rows that part share it by their history.
-void Session::makeBeginnings() {
-  beginnings.reset();
-  if (!sharesBeginnings)
-    return;
-  auto isAligned = [](auto number) { return int64_t(number) % kPage == 0; };
-  std::vector<SlotCaches> shared;
-  int64_t blocks = keptPositions() / SharedBeginnings::kBlock;
-  for (State &cache : caches) {
-    int64_t blockBytes =
-        cache.slots > 0 ? cache.bytesOf(SharedBeginnings::kBlock) : 0;
-    cache.isShared = blocks > 0 && blockBytes > 0 && isAligned(blockBytes) &&
-                     isAligned(cache.rowBytes) &&
-                     isAligned(reinterpret_cast<intptr_t>(cache.rows));
-    if (cache.isShared)
-      shared.push_back(
-          {cache.rows, decoder.perSentence() * cache.rowBytes, blockBytes});
-  }
-  if (!shared.empty())
-    beginnings =
-        SharedBeginnings::create(std::move(shared), dims[Dim::Batch], blocks);
 }

@@ -213,13 +213,15 @@ public:
   /// they have nothing, and it has to succeed for no position first.
   Status leave(int32_t sentence, int64_t kept = 0, bool overwrites = false);
   /// The same of a source that it has adopted.
-  void leaveSource(int32_t sentence);
-  /// The bytes of the batch.
-  int64_t bytes() const { return *workspace.size(); }
-  /// The bytes of the batch, KV caches and adopted sources left out; of one
-  /// cache with so many positions, in whole pages; and of an adopted source of
-  /// so many tokens. What is not written to costs nothing.
-  int64_t bytesBesideCaches() const;
+  Status leaveSource(int32_t sentence);
+  /// Whether KV caches and adopted sources of slots cost what is written to.
+  bool costsWhatIsTouched() const { return device->pageBytes().has_value(); }
+  /// The bytes of the batch, without those that do.
+  int64_t bytes() const { return workspace.takenSize(); }
+  /// What is free for them, if the device says so.
+  std::optional<int64_t> freeBytes() const { return device->freeBytes(); }
+  /// The bytes of one cache with so many positions, in whole pages, and of an
+  /// adopted source of so many tokens.
   int64_t cacheBytes(int64_t positions) const;
   int64_t sourceBytes(int64_t tokens) const;
   /// The last position up to which no cache overwrites its first ones.
@@ -318,6 +320,11 @@ private:
     return {sources,          features,     inputSettings,
             model.manifest(), request.task, isRagged};
   }
+  Status touchRange(const State &cache, int32_t number, int64_t first,
+                    int64_t last);
+  Status touch(int32_t number, int64_t first, int64_t last);
+  Status touch(const CacheWrites &writes);
+  int64_t pageBytes() const { return device->pageBytes().value_or(1); }
   Status findDecoderResults();
   void makeBeginnings();
   void forEachUsed(
@@ -347,7 +354,9 @@ private:
   void *scratch = nullptr;
   Binding encode, task, prepare, prefill, decode;
   std::vector<State> states, caches;
-  bool sharesBeginnings = false;
+  bool hasSlots = false, sharesBeginnings = false;
+  /// By cache, of slots: behind these positions nothing is touched.
+  std::vector<int64_t> touchedPositions;
   std::unique_ptr<SharedBeginnings> beginnings;
   std::vector<AdoptedArgument> adopted;
   /// Of a source's first token, in whole pages, and of each other one at most.

@@ -55,6 +55,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
         std::min(device->roundPositions(dims[Dim::Source]), most);
     dims[Dim::Capacity] = device->roundPositions(dims[Dim::Capacity]);
   }
+  hasSlots = request.hasSlots;
   // Blocks and caches are whole pages, which costs addresses alone.
   constexpr int64_t block = SharedBeginnings::kBlock;
   sharesBeginnings = request.sharesBeginnings && device->hasPages() &&
@@ -79,9 +80,14 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
 
 /// Says of which batch it is that there is no memory.
 Status Session::ofBatch(const Status &status) const {
-  return Status::error("a batch of ", dims[Dim::Batch], " sentences with ",
-                       askedSource, " source and ", askedTarget,
-                       " target tokens ", status.message());
+  int64_t count = dims[Dim::Batch];
+  if (model.manifest().promptsTarget)
+    return Status::error("a batch of ", countOf(count, "text"), " with ",
+                         countOf(askedTarget, "token"), " ", status.message());
+  return Status::error("a batch of ", countOf(count, "sentence"), " with ",
+                       askedSource, " source and ",
+                       countOf(askedTarget, "target token"), " ",
+                       status.message());
 }
 
 /// The role of a decoder's form.
@@ -183,7 +189,8 @@ Status Session::placeAdopted(const Binding &binding, Places &shared) {
     if (argument.shape.front().dim != Dim::Batch)
       return Status::error("has '", argument.name, "', ", describe(argument),
                            ", expected a row for each sentence");
-    Place place = workspace.place(argument.byteSize(dims));
+    Place place = hasSlots ? workspace.placeTouched(argument.byteSize(dims))
+                           : workspace.place(argument.byteSize(dims));
     shared[{argument.kind, argument.name}] = place;
     adopted.push_back({&argument, place});
   }
@@ -294,8 +301,8 @@ Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
     bool mayBeOwn = isOutput || argument.kind == ArgumentKind::State;
     if (!mayBeOwn || place != shared.end())
       binding.places.push_back(place->second);
-    else if (sharesBeginnings && !isOutput && slotsOf(argument))
-      binding.places.push_back(workspace.placePages(argument.byteSize(dims)));
+    else if (hasSlots && !isOutput && slotsOf(argument))
+      binding.places.push_back(workspace.placeTouched(argument.byteSize(dims)));
     else if (hasResults && isOutput && !(merges && isList(argument)))
       binding.places.push_back(workspace.placeShared(argument.byteSize(dims)));
     else

@@ -1,9 +1,10 @@
 //===- Workspace.cpp - Memory that is planned, then taken -----------------===//
 //
-// The block holds the shared places, then the others: one copy moves any run of
-// shared ones. Sizes come from lengths that a caller says; a sum that overflows
-// makes the whole plan one without a size, which size() reports before anything
-// is taken. A larger block means another mirror, so both are given back first.
+// The block holds the shared places, then the device's own, then those that are
+// touched first: one copy moves any run of shared ones. Sizes come from lengths
+// that a caller says; a sum that overflows makes the whole plan one without a
+// size, which size() reports before anything is taken. A larger block means
+// another mirror, so both are given back first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,21 +36,28 @@ static int64_t append(std::optional<int64_t> &planned,
 }
 
 Place Workspace::place(std::optional<int64_t> bytes) {
-  return {false, append(own, bytes, kBufferAlignment)};
+  return {Part::Own, append(own, bytes, kBufferAlignment)};
 }
 
-Place Workspace::placePages(std::optional<int64_t> bytes) {
-  ownAlignment = kPage;
-  own = align(own, kPage);
-  return place(bytes);
+Place Workspace::placeTouched(std::optional<int64_t> bytes) {
+  return {Part::Touched, append(touched, bytes, kPage)};
 }
 
 Place Workspace::placeShared(std::optional<int64_t> bytes) {
-  return {true, append(shared, bytes, kBufferAlignment)};
+  return {Part::Shared, append(shared, bytes, kBufferAlignment)};
 }
 
 std::optional<int64_t> Workspace::ownBegin() const {
-  return align(shared, ownAlignment);
+  return align(shared, kBufferAlignment);
+}
+
+/// Of a plan without such places the end.
+std::optional<int64_t> Workspace::touchedBegin() const {
+  std::optional<int64_t> begin = ownBegin();
+  int64_t end;
+  if (!begin || !own || __builtin_add_overflow(*begin, *own, &end))
+    return std::nullopt;
+  return touched == 0 ? end : align(end, kPage);
 }
 
 Place Workspace::placeNumbers(int64_t count, int64_t width) {
@@ -61,9 +69,9 @@ Place Workspace::placeNumbers(int64_t count, int64_t width) {
 }
 
 std::optional<int64_t> Workspace::size() const {
-  std::optional<int64_t> begin = ownBegin();
+  std::optional<int64_t> begin = touchedBegin();
   int64_t bytes;
-  if (!begin || !own || __builtin_add_overflow(*begin, *own, &bytes))
+  if (!begin || !touched || __builtin_add_overflow(*begin, *touched, &bytes))
     return std::nullopt;
   return bytes;
 }
@@ -77,15 +85,32 @@ void Workspace::release() {
   blockSize = mirrorSize = 0;
 }
 
-Status Workspace::take() {
-  if (int64_t bytes = *size(); bytes > blockSize) {
+/// A block that is large enough, of the right kind, in which nothing is touched
+/// but the parts in front.
+Status Workspace::takeBlock(int64_t bytes) {
+  bool reserves = touched > 0;
+  if (bytes > blockSize || reserves != isReserved) {
     release();
-    Result<char *> taken = device.take(bytes);
+    Result<char *> taken =
+        reserves ? device.reserve(bytes) : device.take(bytes);
     if (!taken.ok())
       return taken.status();
     block = *taken;
     blockSize = bytes;
+    isReserved = reserves;
   }
+  if (!isReserved)
+    return Status::success();
+  int64_t front = *touchedBegin();
+  if (Status status = device.forget(block + front, blockSize - front);
+      !status.ok())
+    return status;
+  return device.touch(block, front);
+}
+
+Status Workspace::take() {
+  if (Status status = takeBlock(*size()); !status.ok())
+    return status;
   if (*shared <= mirrorSize)
     return Status::success();
   if (mirror)

@@ -4,7 +4,7 @@
 // which gives its place, then the block is taken, which gives its address. So
 // memory can run out at one point only, and nothing allocates in a loop. What
 // the host reads and writes stands at its beginning, in the order in which it
-// was placed.
+// was placed; at its end what costs nothing before it is touched.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,13 @@
 
 namespace heddle {
 
-/// Where a buffer stands: in the part that the host has, too, or behind it.
+/// The parts of a block: for the device alone; for the host, too; and for the
+/// device, as it is touched.
+enum class Part { Own, Shared, Touched };
+
+/// Where a buffer stands.
 struct Place {
-  bool isShared = false;
+  Part part = Part::Own;
   int64_t offset = 0;
 };
 
@@ -46,23 +50,25 @@ public:
   ~Workspace() { release(); }
 
   /// Forgets all places; the block stays for the next plan.
-  void restart() {
-    shared = own = 0;
-    ownAlignment = kBufferAlignment;
-  }
+  void restart() { shared = own = touched = 0; }
   /// A new place, aligned as KernelAbi.h promises, for the device alone. A size
   /// of nullopt is one that had an overflow; size() reports it.
   Place place(std::optional<int64_t> bytes);
-  /// The same at the beginning of a page.
-  Place placePages(std::optional<int64_t> bytes);
+  /// The same at the beginning of a page, for what costs nothing before
+  /// touch().
+  Place placeTouched(std::optional<int64_t> bytes);
   /// The same for host and device.
   Place placeShared(std::optional<int64_t> bytes);
   /// The same for `count` rows of `width` elements of four bytes.
   Place placeNumbers(int64_t count, int64_t width = 1);
   /// Where the next shared place will stand.
-  Place sharedEnd() const { return {true, shared.value_or(0)}; }
+  Place sharedEnd() const { return {Part::Shared, shared.value_or(0)}; }
   /// What all places need; nullopt if that had an overflow.
   std::optional<int64_t> size() const;
+  /// The part of it that costs something before it is touched.
+  int64_t takenSize() const {
+    return device.pageBytes() ? *touchedBegin() : *size();
+  }
   /// Makes the block large enough for all places, which have a size. Its
   /// content is undefined.
   Status take();
@@ -70,7 +76,10 @@ public:
   void release();
   /// The device's address; valid until the next take().
   char *at(Place place) const {
-    return block + place.offset + (place.isShared ? 0 : *ownBegin());
+    int64_t begin = place.part == Part::Own       ? *ownBegin()
+                    : place.part == Part::Touched ? *touchedBegin()
+                                                  : 0;
+    return block + begin + place.offset;
   }
   /// The host's address of a shared place; valid as long.
   char *hostAt(Place place) const { return mirror + place.offset; }
@@ -83,14 +92,16 @@ public:
 private:
   static constexpr int64_t kBufferAlignment = 64;
   std::optional<int64_t> ownBegin() const;
+  std::optional<int64_t> touchedBegin() const;
+  Status takeBlock(int64_t bytes);
 
   Device &device;
-  /// Of the first place that is not shared.
-  int64_t ownAlignment = kBufferAlignment;
-  /// Bytes of the shared places, and of the others.
-  std::optional<int64_t> shared = 0, own = 0;
+  /// Bytes of the places of each part.
+  std::optional<int64_t> shared = 0, own = 0, touched = 0;
   char *block = nullptr, *mirror = nullptr;
   int64_t blockSize = 0, mirrorSize = 0;
+  /// Whether the block costs what is touched.
+  bool isReserved = false;
 };
 
 } // namespace heddle

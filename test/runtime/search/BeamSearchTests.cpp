@@ -770,7 +770,7 @@ TEST_P(BeamSearchTest, refuses_what_means_nothing) {
       "3.40282e+38");
   SearchOptions options;
   auto found = generate(model, session, {{1}}, {{1}, {2}}, options);
-  EXPECT_EQ(found.message(), "a batch of 1 sentences has 2 prefixes");
+  EXPECT_EQ(found.message(), "a batch of 1 sentence has 2 prefixes");
   found = generate(model, session, {{1}}, {{11}}, options);
   EXPECT_EQ(found.message(),
             "prefix 1 of a batch has the id 11 but the vocabulary has 11");

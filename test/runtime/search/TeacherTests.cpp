@@ -95,7 +95,7 @@ TEST_F(TeacherTest, refuses_targets_that_do_not_fit) {
         [](int64_t, int64_t, const float *) { return Status::success(); });
     return status.ok() ? "scored" : status.message();
   };
-  EXPECT_EQ(message({}), "a batch of 1 sentences has 0 targets");
+  EXPECT_EQ(message({}), "a batch of 1 sentence has 0 targets");
   EXPECT_EQ(message({{1, 11}}),
             "target 1 of a batch has the id 11 but the vocabulary has 11");
   EXPECT_EQ(message({Ids(10, 1)}), "target 1 of a batch has 10 tokens but the "
