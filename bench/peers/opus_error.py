@@ -12,7 +12,7 @@ import sys
 import ctranslate2
 import numpy as np
 import torch
-from transformers import MarianMTModel
+from transformers import AutoModelForSeq2SeqLM
 
 folder = pathlib.Path(sys.argv[1])
 
@@ -34,8 +34,8 @@ def chosen(logits, targets):
 
 
 def of_torch():
-    model = MarianMTModel.from_pretrained(folder / "model").eval()
-    start = model.generation_config.decoder_start_token_id
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder / "model").eval()
+    start = model.config.decoder_start_token_id
     with torch.no_grad():
         return [
             chosen(
@@ -50,7 +50,7 @@ def of_torch():
 
 
 def of_ctranslate2(kind):
-    ids = json.loads((folder / "model" / "vocab.json").read_text())
+    ids = json.loads((folder / "vocab.json").read_text())
     pieces = sorted(ids, key=ids.get)
     translator = ctranslate2.Translator(str(folder / kind), compute_type=kind)
     scores = translator.score_batch(

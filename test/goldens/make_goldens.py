@@ -422,7 +422,7 @@ def draw(name, shape, rng, spec):
         return 0.5 * spec.get("embeddings", 1.0) * values
     if "embed_tokens" in name or "shared" in name:
         config = spec["config"]
-        by_default = config["model_type"] == "m2m_100"
+        by_default = config.get("model_type") == "m2m_100"
         scaled = config.get("scale_embedding", by_default)  # by sqrt(d)
         std = 2.0 / shape[1] ** 0.5 if scaled else 2.0
         return std * spec.get("embeddings", 1.0) * values

@@ -12,6 +12,7 @@ with transformers. README.md describes the files.
 import argparse
 import io
 import itertools
+import json
 import pathlib
 import shutil
 
@@ -67,6 +68,7 @@ MODELS = {
         "options": options(
             24, 3, 52, (2, 3), [61, 47], tied_embeddings=True
         ),
+        "alignments": True,
     },
     # Pre-norm as it is since 2022, positions trained, everything tied; in the
     # files of an OPUS-MT original.
@@ -76,6 +78,7 @@ MODELS = {
             32, 4, 40, (3, 2), [71, 71],
             tied_embeddings_all=True,
             transformer_ffn_activation="gelu",
+            transformer_guided_alignment_layer="1",
             transformer_postprocess="da",
             transformer_postprocess_emb="nd",
             transformer_postprocess_top="n",
@@ -83,6 +86,7 @@ MODELS = {
             transformer_train_position_embeddings=True,
             version="v1.11.5 601c9ac9 2022-02-15 18:05:21 +0000",
         ),
+        "alignments": True,
         "opus": True,
         "deflated": True,
     },
@@ -415,6 +419,16 @@ def write_model(folder, spec, tensors):
         save(file, **tensors, **{"special:model.yml": yml})
 
 
+def write_alignments(path, formula, sources, rows):
+    """A list for each source: of each token that greedy search finds, how much it
+    attends to each of the source, where it is computed."""
+    found = []
+    for source, row in zip(sources, rows):
+        formula.decode(formula.encode(source), row[:-1])
+        found.append(np.round(formula.alignments(), 6).tolist())
+    path.write_text(json.dumps(found) + "\n")
+
+
 def make(folder, spec, seed):
     """Writes one model with its goldens; False if the seed does not serve."""
     tensors = make_tensors(spec, seed)
@@ -461,6 +475,8 @@ def make(folder, spec, seed):
     write_ids(folder / "greedy.ids", rows)
     np.save(folder / "logits.npy", logits)
     np.save(folder / "hidden.npy", hidden)
+    if spec.get("alignments"):
+        write_alignments(folder / "alignments.json", formula, sources, rows)
     print(f"{folder.name}: seed {seed}, smallest margin {min(margins):.4f}")
     return True
 

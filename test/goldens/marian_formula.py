@@ -30,6 +30,8 @@ class Marian:
     def __init__(self, tensors, options):
         self.tensors = {k: v.astype(np.float64) for k, v in tensors.items()}
         self.options = options
+        # Of each attention that was computed last, f64 [heads, queries, keys].
+        self.weights = {}
 
     def dense(self, x, prefix, suffix):
         weight = self.tensors[f"{prefix}_W{suffix}"]
@@ -75,6 +77,7 @@ class Marian:
             scores += np.triu(np.full(scores.shape[1:], -np.inf), 1)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
         weights /= weights.sum(-1, keepdims=True)
+        self.weights[prefix] = weights
         y = (weights @ v).swapaxes(0, 1).reshape(len(x), -1)
         y = self.dense(y, prefix, "o")
         steps = self.options["transformer-postprocess"]
@@ -140,6 +143,13 @@ class Marian:
         steps = self.options["transformer-postprocess-top"]
         x = self.postprocess(x, embedded, "decoder_top", steps)
         return x @ self.output() + self.tensors["decoder_ff_logit_out_b"][0]
+
+    def alignments(self):
+        """Of what was decoded last, f64 [targets + 1, sources]: the first head of the
+        layer that guided alignment has trained."""
+        layer = self.options.get("transformer-guided-alignment-layer", "last")
+        number = self.options["dec-depth"] if layer == "last" else layer
+        return self.weights[f"decoder_l{number}_context"][0]
 
     def output(self):
         if self.options["tied-embeddings-all"] or self.options["tied-embeddings"]:

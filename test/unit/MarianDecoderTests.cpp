@@ -129,7 +129,8 @@ TEST(MarianDecoder, WarnsOfWhatIsMissed) {
   EXPECT_EQ(settingsOf("alignment: soft\nmax-length-break: 128\n"),
             kDefaults +
                 "; 'd.yml' has the option 'alignment' with the value 'soft', "
-                "which has no effect: alignments are not given; 'd.yml' has "
+                "which has no effect: heddle-run --alignments prints them; "
+                "'d.yml' has "
                 "the option 'max-length-break' with the value '128', which has "
                 "no effect: longer lines are not broken into parts");
   EXPECT_EQ(settingsOf("ssplit-mode: paragraph\n"),

@@ -56,7 +56,7 @@ static constexpr FixedOption kFixedOptions[] = {
 };
 
 static constexpr MissedOption kMissedOptions[] = {
-    {"alignment", "", "alignments are not given"},
+    {"alignment", "", "heddle-run --alignments prints them"},
     {"max-length-break", "0", "longer lines are not broken into parts"},
     {"quality", "", "the quality of a translation is not estimated"},
     {"ssplit-mode", "sentence",

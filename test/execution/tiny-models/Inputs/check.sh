@@ -71,6 +71,9 @@ check() {
     /usr/bin/python3 -B "$(dirname "$0")/check_beams.py" "$golden" "$artifact" \
       "${limit[@]}"
   fi
+  if [ -e "$golden/alignments.json" ]; then
+    /usr/bin/python3 -B "$(dirname "$0")/check_alignments.py" "$golden" "$artifact"
+  fi
   # The first half as a prefix, which a prefill takes: steps go on as they did. The
   # last token may be that of the length limit, which a prefix moves.
   awk '{ NF = int(NF / 2) } 1' "$golden/greedy.ids" >"$temporary/prefixes"
