@@ -19,6 +19,12 @@
 
 using namespace heddle;
 
+#ifdef HEDDLE_STANDALONE
+static constexpr bool kIsStandalone = true;
+#else
+static constexpr bool kIsStandalone = false;
+#endif
+
 /// Ends the process if it cannot go on, memory above all, with a sentence
 /// and without a file that is half written.
 [[noreturn]] static void giveUp(const char *why) {
@@ -90,5 +96,5 @@ int main(int argc, char **argv) {
   handleWhatCannotGoOn();
   handleWishesToEnd(ignored);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  return runCompiler({argv + 1, argv + argc});
+  return runCompiler({argv + 1, argv + argc}, kIsStandalone);
 }

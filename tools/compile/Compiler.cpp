@@ -197,10 +197,29 @@ static void printError(llvm::Error error) {
                << excerpt;
 }
 
-int heddle::runCompiler(const std::vector<const char *> &arguments) {
+/// Libraries bring an MLIR of their own, or have no archive to link.
+static llvm::Error checkStandalone(const CompileOptions &options) {
+  constexpr const char *kNeeds = ", which this heddle-compile cannot do: it "
+                                 "has all it needs inside; build "
+                                 "Heddle from its sources";
+  if (!options.dialectPlugins.empty())
+    return makeError(llvm::Twine("--load-dialect-plugin loads a library") +
+                     kNeeds);
+  if (options.gemm == "onednn")
+    return makeError(llvm::Twine("--gemm=onednn calls a library") + kNeeds);
+  return llvm::Error::success();
+}
+
+int heddle::runCompiler(const std::vector<const char *> &arguments,
+                        bool isStandalone) {
   llvm::Expected<CompileOptions> options = parseCompileOptions(arguments);
   if (!options) {
     printError(options.takeError());
+    return 2;
+  }
+  if (llvm::Error error =
+          isStandalone ? checkStandalone(*options) : llvm::Error::success()) {
+    printError(std::move(error));
     return 2;
   }
   llvm::Error error = llvm::Error::success();

@@ -9,8 +9,10 @@ namespace heddle {
 
 /// Does what heddle-compile does with the arguments behind its name. Returns
 /// the exit status: 0, or 1 behind one sentence on standard error, or 2 if the
-/// command line is wrong in itself. One call at a time.
-int runCompiler(const std::vector<const char *> &arguments);
+/// command line is wrong in itself. A program that has LLVM and MLIR inside
+/// (`isStandalone`) refuses what loads libraries. One call at a time.
+int runCompiler(const std::vector<const char *> &arguments,
+                bool isStandalone = false);
 
 } // namespace heddle
 
