@@ -46,8 +46,8 @@ typedef struct heddle_engine_limits {
   /* MiB that it may take beside the weights. A request waits until there is
      room for the KV caches of all tokens that it may have, and for its encoded
      source, so that it always finishes; one that can never have room is
-     refused. Blocks of 256 positions that several requests read count once. A
-     GPU gives memory for all slots at once. By default as many as there are. An
+     refused. Blocks of 256 positions that several requests read count once. By
+     default as many as there are, or on a GPU as many as are free. An
      encoder runs fewer texts together. */
   size_t memory;
 } heddle_engine_limits;

@@ -1,0 +1,53 @@
+"""Heddle compiles transformers ahead of time; this package compiles and runs them.
+
+    import heddle
+
+    model = heddle.compile("opus-mt-en-pt", dtype="int8")
+    print(model.translate("Good morning."))
+
+Inputs of a call are a text, or a list of them, and its results a value or a list.
+Keyword arguments are settings (`heddle.settings()`), the flags of heddle-run with "_" for
+"-". The same input has the same answer, bit for bit, whatever runs beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._library import lib as _lib
+from .errors import CancelledError, CompileError, Error, MisuseError
+from .model import Model
+from .results import Label, Text
+from .settings import Setting, settings
+
+__version__ = _lib.version().decode()
+
+if TYPE_CHECKING:
+    from .compiler import compile
+
+
+def __getattr__(name: str) -> Any:
+    """Who only loads models need not wait for what compiles them."""
+    if name != "compile":
+        raise AttributeError(f"module 'heddle' has no attribute '{name}'")
+    from .compiler import compile
+
+    globals()[name] = compile
+    return compile
+
+
+#: A file of heddle-compile, an artifact or an executable.
+load = Model
+
+__all__ = [
+    "CancelledError",
+    "CompileError",
+    "Error",
+    "Label",
+    "MisuseError",
+    "Model",
+    "Setting",
+    "Text",
+    "compile",
+    "load",
+    "settings",
+]
