@@ -128,6 +128,8 @@ _FUNCTIONS = {
     "session_configure": (_STATUS, [c_void_p, c_void_p]),
     "session_on_token": (_STATUS, [c_void_p, TokenCallback, c_void_p]),
     "cancel": (None, [c_void_p]),
+    "guard_interrupts": (_STATUS, [c_void_p]),
+    "release_interrupts": (c_int, []),
     "encode": (
         _STATUS,
         [c_void_p, c_uint, c_char_p, c_size_t, c_char_p]

@@ -136,7 +136,15 @@ class Model:
             session = _Session(model, own)
         else:
             lib.session_configure(session.handle, own.handle)
-        yield session
+        # Ctrl-C ends calls of the main thread, which alone Python tells of it.
+        if threading.current_thread() is threading.main_thread():
+            lib.guard_interrupts(session.handle)
+            try:
+                yield session
+            finally:
+                lib.release_interrupts()
+        else:
+            yield session
         # One that has failed is not used again.
         with self._lock:
             if self._handle is not None:

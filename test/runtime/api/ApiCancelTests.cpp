@@ -331,6 +331,44 @@ TEST_F(ApiCancelTest, between_calls) {
   EXPECT_EQ(make(Call::Translate), HEDDLE_OK);
 }
 
+TEST_F(ApiCancelTest, an_interrupt_while_a_guard_stands) {
+  static int seen;
+  seen = 0;
+  auto handler = +[](int) { ++seen; };
+  auto before = signal(SIGINT, handler);
+  ASSERT_EQ(heddle_guard_interrupts(session), HEDDLE_OK);
+  // It cancels, and whoever had the signal sees it, too.
+  raise(SIGINT);
+  EXPECT_EQ(seen, 1);
+  expectCancelled(make(Call::Translate));
+  EXPECT_EQ(make(Call::Translate), HEDDLE_OK);
+  EXPECT_EQ(heddle_guard_interrupts(session), HEDDLE_MISUSED);
+  EXPECT_STREQ(heddle_error(),
+               "a session has the interrupts of this process already");
+  // One that comes behind the call ends no later one.
+  raise(SIGINT);
+  EXPECT_EQ(heddle_release_interrupts(), 1);
+  EXPECT_EQ(make(Call::Translate), HEDDLE_OK);
+  raise(SIGINT);
+  EXPECT_EQ(seen, 3);
+  EXPECT_EQ(make(Call::Translate), HEDDLE_OK);
+  EXPECT_EQ(heddle_release_interrupts(), 0);
+  // Who takes the signal meanwhile keeps it; the default action is left out.
+  signal(SIGINT, SIG_DFL);
+  ASSERT_EQ(heddle_guard_interrupts(session), HEDDLE_OK);
+  raise(SIGINT);
+  expectCancelled(make(Call::Translate));
+  signal(SIGINT, handler);
+  EXPECT_EQ(heddle_release_interrupts(), 1);
+  EXPECT_EQ(signal(SIGINT, SIG_IGN), handler);
+  ASSERT_EQ(heddle_guard_interrupts(session), HEDDLE_OK);
+  raise(SIGINT);
+  EXPECT_EQ(make(Call::Translate), HEDDLE_OK);
+  EXPECT_EQ(heddle_release_interrupts(), 0);
+  EXPECT_EQ(signal(SIGINT, before), SIG_IGN);
+  EXPECT_EQ(heddle_guard_interrupts(nullptr), HEDDLE_MISUSED);
+}
+
 TEST_F(ApiCancelTest, a_source_that_has_nothing_at_the_moment) {
   isEndless = true;
   for (const char *workers : {"1", "3"}) {

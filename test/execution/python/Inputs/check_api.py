@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -104,6 +105,25 @@ def check_sharing(model, answers):
     assert asyncio.run(ask()) == answers
 
 
+def check_interrupt(model):
+    """Ctrl-C ends a call of the main thread at once."""
+    # What runs behind a shell may have it ignored.
+    handler = signal.default_int_handler
+    signal.signal(signal.SIGINT, handler)
+    many = [TEXTS[2]] * 20000
+    # Some seconds alone, so that the signal comes within the call.
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        model.translate(many)
+        assert False, "nothing interrupted the call"
+    except KeyboardInterrupt:
+        pass
+    timer.join()
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert str(model.translate(TEXTS[0])) == "Bom dia."
+
+
 def check_vectors():
     import numpy
 
@@ -133,5 +153,6 @@ def check_labels():
 check_cache()
 with heddle.load(path) as model:
     check_sharing(model, check_texts(model))
+    check_interrupt(model)
 check_vectors()
 check_labels()
