@@ -25,6 +25,14 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
+    BigBirdPegasusConfig,
+    BigBirdPegasusForConditionalGeneration,
+    BlenderbotConfig,
+    BlenderbotForConditionalGeneration,
+    BlenderbotSmallConfig,
+    BlenderbotSmallForConditionalGeneration,
+    FSMTConfig,
+    FSMTForConditionalGeneration,
     LEDConfig,
     LEDForConditionalGeneration,
     M2M100Config,
@@ -35,7 +43,10 @@ from transformers import (
     MBartForConditionalGeneration,
     PegasusConfig,
     PegasusForConditionalGeneration,
+    PLBartConfig,
+    PLBartForConditionalGeneration,
 )
+from transformers.models.fsmt import modeling_fsmt
 from transformers.utils import logging
 
 SOURCE_LENGTHS = [1, 2, 3, 5, 8, 13, 17, 4]  # with the closing eos
@@ -87,6 +98,45 @@ M2M100 = {
     "eos_token_id": 2,
     "decoder_start_token_id": 2,
 }
+BIGBIRD = {
+    "architectures": ["BigBirdPegasusForConditionalGeneration"],
+    "model_type": "bigbird_pegasus",
+    "is_encoder_decoder": True,
+    "bos_token_id": 2,
+    "pad_token_id": 0,
+    "eos_token_id": 1,
+    "decoder_start_token_id": 2,
+}
+BLENDERBOT = {
+    "architectures": ["BlenderbotForConditionalGeneration"],
+    "model_type": "blenderbot",
+    "is_encoder_decoder": True,
+    "bos_token_id": 1,
+    "pad_token_id": 0,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 1,
+}
+SMALL = BLENDERBOT | {
+    "architectures": ["BlenderbotSmallForConditionalGeneration"],
+    "model_type": "blenderbot-small",
+}
+FSMT = {
+    "architectures": ["FSMTForConditionalGeneration"],
+    "model_type": "fsmt",
+    "is_encoder_decoder": True,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+}
+PLBART = {
+    "architectures": ["PLBartForConditionalGeneration"],
+    "model_type": "plbart",
+    "is_encoder_decoder": True,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+}
 PEGASUS = {
     "architectures": ["PegasusForConditionalGeneration"],
     "model_type": "pegasus",
@@ -114,6 +164,12 @@ def shape(d, layers, heads, ffn, vocabulary, positions, activation, scale):
     }
 
 
+def unscaled(d, layers, heads, ffn, vocabulary, positions):
+    """Likewise, with the scale and the activation that the class has."""
+    keys = shape(d, layers, heads, ffn, vocabulary, positions, None, None)
+    return {key: value for key, value in keys.items() if value is not None}
+
+
 def led_shape(d, layers, heads, ffn, vocabulary, positions, window, activation):
     """Likewise, of an LED; the positions are a pair, too."""
     keys = shape(d, layers, heads, ffn, vocabulary, 0, activation, False)
@@ -130,7 +186,7 @@ def led_shape(d, layers, heads, ffn, vocabulary, positions, window, activation):
 # of the bad words to look for), `embeddings` (factor on their width), `sources`
 # (lengths), `global` (positions of LED's global tokens, by default the first),
 # `pads` (sources have padding inside), `learned` (the file has positions where the class would compute them), `least`
-# (a min_length above max_length, for least.ids).
+# (a min_length above max_length, for least.ids), `beams` (four beams, too).
 MODELS = {
     "bart-one-layer": {
         "config": BART
@@ -345,6 +401,124 @@ MODELS = {
             "static_position_embeddings": True,
         },
     },
+    # Scale and activation are the class's, a language starts the decoder.
+    "plbart": {
+        "config": PLBART
+        | unscaled(24, (2, 1), (3, 2), (52, 36), 67, 19)
+        | {"decoder_start_token_id": 64, "max_length": 13},
+        "beams": True,
+    },
+    # Fields of the published models; source and output reach the last position.
+    "blenderbot": {
+        "seed": 6,
+        "config": BLENDERBOT
+        | shape(32, (1, 3), (4, 2), (44, 60), 71, 17, "gelu", True)
+        | {
+            "add_bias_logits": False,
+            "add_final_layer_norm": True,
+            "encoder_no_repeat_ngram_size": 0,
+            "extra_layer_norm": False,
+            "extra_pos_embeddings": 0,
+            "layernorm_variant": "prelayernorm",
+            "length_penalty": 0.65,
+            "max_length": 16,
+            "min_length": 4,
+            "no_repeat_ngram_size": 3,
+            "num_beams": 3,
+            "normalize_before": True,
+            "normalize_embedding": False,
+            "static_position_embeddings": False,
+            "unk_token_id": 3,
+        },
+        "beams": True,
+    },
+    # The decoder's positions stand behind the norm of its embeddings.
+    "blenderbot-small": {
+        "seed": 1,
+        "config": SMALL
+        | shape(40, (2, 2), (5, 1), (76, 36), 61, 24, "relu", False)
+        | {
+            "do_blenderbot_90_layernorm": True,
+            "eos_token_id": [2, 5, 9, 14, 20, 33],
+            "no_repeat_ngram_size": 2,
+            "layernorm_variant": "xlm",
+            "max_length": 14,
+        },
+        "dtype": torch.bfloat16,
+        "beams": True,
+    },
+    # Two vocabularies; padding inside sources; beams and length are the class's.
+    # Tables of positions are in the file, and are no sinusoids.
+    "fsmt": {
+        "seed": 10,
+        "config": FSMT
+        | unscaled(32, (2, 2), (4, 2), (44, 60), None, 30)
+        | {
+            "decoder": {"model_type": "fsmt_decoder", "vocab_size": 47},
+            "eos_token_id": [2, 5, 9, 14],
+            "no_repeat_ngram_size": 2,
+            "langs": ["en", "ru"],
+            "src_vocab_size": 61,
+            "tgt_vocab_size": 47,
+            "max_length": 14,
+        },
+        "pads": True,
+        "learned": True,
+        "beams": True,
+    },
+    # One table for all, another id of padding, positions by formula.
+    "fsmt-tied": {
+        "seed": 12,
+        "config": FSMT
+        | unscaled(24, (3, 1), (3, 1), (52, 36), None, 17)
+        | {
+            "activation_function": "gelu",
+            "pad_token_id": 7,
+            "scale_embedding": False,
+            "src_vocab_size": 53,
+            "tgt_vocab_size": 53,
+            "tie_word_embeddings": True,
+        },
+        "generation": {
+            "bos_token_id": 0,
+            "decoder_start_token_id": 2,
+            "eos_token_id": [2, 9, 5, 14],
+            "no_repeat_ngram_size": 2,
+            "max_length": 15,
+            "pad_token_id": 7,
+        },
+        "pads": True,
+    },
+    # A source is as long as attention is full: (5 + 2 * 1) * 4.
+    "bigbird-pegasus": {
+        "config": BIGBIRD
+        | unscaled(32, (2, 2), (4, 2), (44, 60), 67, 64)
+        | {
+            "block_size": 4,
+            "eos_token_id": [1, 5, 9, 14],
+            "no_repeat_ngram_size": 2,
+            "max_length": 14,
+            "num_random_blocks": 1,
+        },
+        "sources": [1, 2, 4, 9, 16, 23, 28, 5],
+        "beams": True,
+    },
+    # Biases in attention, and full attention whatever the length.
+    "bigbird-pegasus-full": {
+        "seed": 1,
+        "config": BIGBIRD
+        | shape(24, (1, 2), (3, 1), (52, 36), 71, 96, "relu", False)
+        | {
+            "attention_type": "original_full",
+            "block_size": 4,
+            "eos_token_id": [1, 5, 9, 14],
+            "no_repeat_ngram_size": 2,
+            "max_length": 12,
+            "num_random_blocks": 1,
+            "use_bias": True,
+        },
+        "sources": [1, 3, 12, 28, 29, 50, 95, 96],
+    },
     "marian-two-vocabularies": {
         "seed": 23,
         "config": MARIAN
@@ -392,17 +566,39 @@ MODELS = {
 }
 
 
+# Those whose class scales embeddings by default.
+SCALED = ("bigbird_pegasus", "fsmt", "m2m_100", "plbart")
+
+
+def vocabularies(config):
+    """How many ids the source and the target have."""
+    size = config.get("src_vocab_size") or config["vocab_size"]
+    target = config.get("decoder_vocab_size") or config.get("tgt_vocab_size")
+    return size, target or size
+
+
 def classes(config):
     """The configuration class and the model class of the oracle."""
     if config["model_type"] == "bart" and config.get("normalize_before"):
         return MBartConfig, MBartForConditionalGeneration
     return {
         "bart": (BartConfig, BartForConditionalGeneration),
+        "bigbird_pegasus": (
+            BigBirdPegasusConfig,
+            BigBirdPegasusForConditionalGeneration,
+        ),
+        "blenderbot": (BlenderbotConfig, BlenderbotForConditionalGeneration),
+        "blenderbot-small": (
+            BlenderbotSmallConfig,
+            BlenderbotSmallForConditionalGeneration,
+        ),
+        "fsmt": (FSMTConfig, FSMTForConditionalGeneration),
         "led": (LEDConfig, LEDForConditionalGeneration),
         "m2m_100": (M2M100Config, M2M100ForConditionalGeneration),
         "marian": (MarianConfig, MarianMTModel),
         "mbart": (MBartConfig, MBartForConditionalGeneration),
         "pegasus": (PegasusConfig, PegasusForConditionalGeneration),
+        "plbart": (PLBartConfig, PLBartForConditionalGeneration),
     }[config["model_type"]]
 
 
@@ -422,7 +618,7 @@ def draw(name, shape, rng, spec):
         return 0.5 * spec.get("embeddings", 1.0) * values
     if "embed_tokens" in name or "shared" in name:
         config = spec["config"]
-        by_default = config.get("model_type") == "m2m_100"
+        by_default = config.get("model_type") in SCALED
         scaled = config.get("scale_embedding", by_default)  # by sqrt(d)
         std = 2.0 / shape[1] ** 0.5 if scaled else 2.0
         return std * spec.get("embeddings", 1.0) * values
@@ -438,7 +634,7 @@ def write_weights(folder, spec, seed):
     rng = np.random.Generator(np.random.PCG64(seed))
     tensors = dict(model.named_parameters()) | dict(model.named_buffers())
     bart = config["model_type"] in ("bart", "m2m_100", "mbart")
-    computed = config["model_type"] in ("m2m_100", "marian", "pegasus")
+    computed = config["model_type"] in ("fsmt", "m2m_100", "marian", "pegasus")
     learned = not computed or spec.get("learned")
     with torch.no_grad():
         for name, tensor in sorted(tensors.items()):
@@ -453,6 +649,9 @@ def write_weights(folder, spec, seed):
         # transformers leaves them out.
         positions = (n for n in tensors if n.endswith("embed_positions.weight"))
         saved |= {name: tensors[name].data.clone() for name in positions}
+    if config["model_type"] == "fsmt" and not learned:
+        # Published files, of transformers 3, lack them.
+        saved = {k: v for k, v in saved.items() if "embed_positions" not in k}
     if bart and not config.get("tie_word_embeddings", True):
         # transformers saves one table where it reads two.
         rows = saved.pop("model.shared.weight")
@@ -466,6 +665,24 @@ def write_weights(folder, spec, seed):
 def softmax(scores, dim, dtype=None):
     """LED's encoder asks for float32 where everything else is float64."""
     return torch.softmax(scores, dim)
+
+
+def fill_with_lowest(tensor):
+    """FSMT puts the lowest number of the type into a tensor of float32."""
+    return tensor.fill_(torch.finfo(torch.float32).min)
+
+
+def whole_target(target, encoder_outputs, attention_mask, **options):
+    """What generate() passes to FSMT. By itself 4.57.6 generates nonsense: with
+    a cache it passes the last token alone, which then has the first position,
+    and without one no ids, and there is no causal mask."""
+    return {
+        "input_ids": target,  # only asked whether it is there
+        "decoder_input_ids": target,
+        "encoder_outputs": encoder_outputs,
+        "attention_mask": attention_mask,
+        "use_cache": False,
+    }
 
 
 def load(folder, spec, config):
@@ -482,6 +699,9 @@ def load(folder, spec, config):
     absent = report.pop("missing_keys")
     missing = [k for k in absent if not k.endswith(expected)]
     assert not missing and not any(report.values()), (folder, missing, report)
+    if config["model_type"] == "fsmt":
+        modeling_fsmt.fill_with_neg_inf = fill_with_lowest
+        model.prepare_inputs_for_generation = whole_target
     if config["model_type"] == "led":
         torch.nn.functional.softmax = softmax
         torch.set_default_dtype(torch.float64)  # of its causal mask
@@ -492,7 +712,7 @@ def load(folder, spec, config):
 def inputs_of(model, source):
     """The arguments of the encoder."""
     inputs = {"input_ids": torch.tensor([source])}
-    if model.config.model_type == "m2m_100":
+    if model.config.model_type in ("fsmt", "m2m_100"):
         # generate() would mask padding.
         inputs["attention_mask"] = torch.ones(1, len(source)).long()
     if model.config.model_type == "led":
@@ -521,11 +741,37 @@ def greedy(model, sources, **options):
     return rows, margin
 
 
+def four_beams(model, sources, eos, **options):
+    """All four hypotheses of each source and their scores; None if two of them
+    are too close for float32."""
+    lines = []
+    for source in sources:
+        result = model.generate(
+            **inputs_of(model, source),
+            num_beams=4,
+            num_return_sequences=4,
+            do_sample=False,
+            output_scores=True,
+            return_dict_in_generate=True,
+            **options,
+        )
+        rows = []
+        for row in result.sequences[:, 1:].tolist():
+            ends = [i for i, token in enumerate(row) if token in eos]
+            rows.append(row[: ends[0] + 1] if ends else row)
+        scores = result.sequences_scores.tolist()
+        if min(a - b for a, b in zip(scores, scores[1:])) < 1e-3:
+            return None
+        lines.append({"ids": rows, "scores": scores})
+    return lines
+
+
 def teacher_forced(model, sources, targets):
     """logits[r, k] follows the start token and the first k target tokens."""
     start = model.generation_config.decoder_start_token_id
     bias = getattr(model, "final_logits_bias", None)
-    vocabulary = model.config.vocab_size if bias is None else bias.shape[1]
+    vocabulary = vocabularies(model.config.to_dict())[1]
+    vocabulary = vocabulary if bias is None else bias.shape[1]
     shape = (len(sources), max(map(len, targets)), vocabulary)
     logits = np.full(shape, np.nan, np.float32)
     with torch.no_grad():
@@ -533,6 +779,7 @@ def teacher_forced(model, sources, targets):
             result = model(
                 **inputs_of(model, source),
                 decoder_input_ids=torch.tensor([[start] + target[:-1]]),
+                use_cache=False,
             )
             row[: len(target)] = result.logits[0].float().numpy()
     return logits
@@ -609,10 +856,10 @@ def make(folder, spec, seed):
 
     rng = np.random.Generator(np.random.PCG64(seed + 1_000_000))
     special = {*eos, config["pad_token_id"]}  # generate() masks pad
-    ids = [i for i in range(config["vocab_size"]) if i not in special]
+    inputs, outputs = vocabularies(config)
+    ids = [i for i in range(min(inputs, outputs)) if i not in special]
     lengths = spec.get("sources", SOURCE_LENGTHS)
     sources = [[*rng.choice(ids, n - 1), eos[0]] for n in lengths]
-    outputs = config.get("decoder_vocab_size", config["vocab_size"])
     targets = [rng.integers(0, outputs, n).tolist() for n in TARGET_LENGTHS]
     if spec.get("pads"):
         # Of a target the class counts padding otherwise in steps than at once.
@@ -652,6 +899,12 @@ def make(folder, spec, seed):
     if "least" in spec:
         least = greedy(model, sources, min_length=spec["least"])[0]
         write_ids(folder / "least.ids", least)
+    if spec.get("beams"):
+        lines = four_beams(model, sources, eos, **options)
+        if lines is None:
+            return False
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / "beams.jsonl").write_text(text)
     np.save(folder / "logits.npy", logits)
     np.save(folder / "hidden.npy", encoded(model, sources))
     print(f"{folder.name}: seed {seed}, smallest greedy margin {margin:.4f}")

@@ -372,10 +372,10 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   refuses("decoder_layers", "null", "1 to 256");
   refuses("max_position_embeddings", "null", "1 to 1048576");
   refuses("model_type", R"("t4")",
-          "albert, bart, bert, deberta-v2, distilbert, electra, gpt2, led, "
-          "llama, longformer, m2m_100, mbart, "
-          "mpnet, marian, modernbert, pegasus, roberta, xlm-roberta, "
-          "camembert, t5, mt5, umt5");
+          "albert, bart, bert, bigbird_pegasus, blenderbot, blenderbot-small, "
+          "deberta-v2, distilbert, electra, fsmt, gpt2, led, llama, "
+          "longformer, m2m_100, mbart, mpnet, marian, modernbert, pegasus, "
+          "plbart, roberta, xlm-roberta, camembert, t5, mt5, umt5");
   EXPECT_EQ(saysOf(R"(, "activation_function": null)").substr(0, 56),
             "'c' has 'activation_function' with the value null (suppo");
   EXPECT_EQ(generationOf("", R"("eos_token_id": 3)"),

@@ -203,6 +203,10 @@ std::vector<int32_t> ConfigReader::knownIds(StringRef field,
   return ids;
 }
 
+void ConfigReader::setDefault(StringRef field, const json::Value &value) {
+  object.try_emplace(field, value);
+}
+
 void ConfigReader::fillNulls(const ConfigReader &other) {
   for (auto &[field, value] : object)
     if (const json::Value *theirs = other.object.get(field);

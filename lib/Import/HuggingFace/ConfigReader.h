@@ -59,6 +59,8 @@ public:
   /// are left out with a warning.
   std::vector<int32_t> knownIds(llvm::StringRef field, int64_t vocabulary);
 
+  /// Gives a field that is absent a value.
+  void setDefault(llvm::StringRef field, const llvm::json::Value &value);
   /// Gives fields that are null here the values that they have in another file.
   void fillNulls(const ConfigReader &other);
   /// Gives a field the value of another field, which is there.

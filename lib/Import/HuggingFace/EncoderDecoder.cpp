@@ -88,7 +88,8 @@ Expected<ImportedModel> importEncoderDecoder(HuggingFaceFolder &folder) {
   // transformers' tables of positions end there, also those of formulas.
   setTasks(*model.module,
            {config->vocabulary, config->decoderVocabulary,
-            config->encoder.maxPositions, *generation, config->pad});
+            config->sourceLimit.value_or(config->encoder.maxPositions),
+            *generation, config->pad});
   if (Error error =
           finishParameters(folder, isUsuallyUnread, config->deviation, model))
     return std::move(error);

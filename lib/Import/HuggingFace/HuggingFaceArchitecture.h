@@ -30,19 +30,48 @@ struct DefaultIds {
   std::optional<int64_t> start, bos, eos, pad, forcedEos;
 };
 
+/// A setting of generation that a configuration class sets otherwise than the
+/// library does.
+struct DefaultField {
+  llvm::StringLiteral field;
+  int64_t value;
+};
+
+/// Sizes that a configuration class has by default.
+struct DefaultStack {
+  int64_t depth = 12, heads = 16, ffnWidth = 4096;
+};
+struct DefaultSizes {
+  int64_t width = 1024, positions = 1024;
+  DefaultStack encoder, decoder;
+};
+
 /// Filled by statements: what a class does not say is none or false.
 struct HuggingFaceArchitecture {
   llvm::StringRef className, modelType;
   /// In front of the names of all tensors but those of the output, unless the
   /// class without the head wrote the file.
   llvm::StringRef prefix;
-  /// The size of the vocabulary by default.
+  /// The field with the size of the vocabulary, and what it is by default.
+  llvm::StringRef vocabularyField = "vocab_size";
   int64_t vocabulary = 0;
+  DefaultSizes sizes;
   DefaultIds ids;
+  llvm::ArrayRef<DefaultField> settings;
   HuggingFaceForm form;
   /// Defaults of `scale_embedding` and `activation_function`.
   bool scalesEmbedding = false;
   llvm::StringRef activation = "gelu";
+  /// Whether the norm behind the decoder's embeddings stands in front of its
+  /// positions.
+  bool normalizesBeforePositions = false;
+  /// The norm behind the last layer.
+  llvm::StringRef finalNorm = "layer_norm";
+  /// The default of `tie_word_embeddings`.
+  bool tiesTables = true;
+  /// Whether positions that are counted from padding count as the file has
+  /// them.
+  bool storesPositions = false;
   /// Whether transformers 3 read another form from config.json and wrote
   /// checkpoints of it: HuggingFaceForm.h.
   bool hadOtherForms = false;
@@ -56,6 +85,8 @@ struct HuggingFaceArchitecture {
   llvm::ArrayRef<llvm::StringLiteral> sharedTables;
   /// Whether a side whose own table is missing takes the first of these.
   bool sidesFallBack = false;
+  /// The output of a class whose decoder reads its embeddings from it.
+  llvm::StringRef outputTable;
   /// Reads what shapes the network beyond its sizes: positions, tables.
   void (*readForm)(ConfigReader &config, HuggingFaceConfig &model) = nullptr;
   /// Writes @encode.
@@ -72,6 +103,12 @@ inline constexpr llvm::StringLiteral
 
 /// `max_position_embeddings` of both sides.
 void readPositions(ConfigReader &config, HuggingFaceConfig &model);
+
+/// The same of tables whose first row is the first position.
+void readPlainPositions(ConfigReader &config, HuggingFaceConfig &model);
+
+/// The same of sinusoids that count from the id of padding, as fairseq's.
+void readCountedPositions(ConfigReader &config, HuggingFaceConfig &model);
 
 /// The encoder of all but LED.
 void buildBartEncode(HuggingFaceModel &model);

@@ -19,11 +19,13 @@ using namespace llvm;
 namespace heddle {
 
 static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
-                                  const std::string &heads, int64_t width) {
+                                  const std::string &heads, int64_t width,
+                                  const DefaultStack &byDefault) {
   HuggingFaceStack stack;
-  stack.depth = config.size(side + "_layers", 12, 1, kMaxDepth);
-  stack.heads = config.size(heads, 16, 1, kMaxWidth);
-  stack.ffnWidth = config.size(side + "_ffn_dim", 4096, 1, kMaxWidth);
+  stack.depth = config.size(side + "_layers", byDefault.depth, 1, kMaxDepth);
+  stack.heads = config.size(heads, byDefault.heads, 1, kMaxWidth);
+  stack.ffnWidth =
+      config.size(side + "_ffn_dim", byDefault.ffnWidth, 1, kMaxWidth);
   if (width % stack.heads != 0)
     config.fail(heads, "divisors of d_model = " + Twine(width));
   return stack;
@@ -31,9 +33,25 @@ static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
 
 void readPositions(ConfigReader &config, HuggingFaceConfig &model) {
   model.encoder.maxPositions = model.decoder.maxPositions =
-      config.size("max_position_embeddings", 1024, 1, kMaxWidth);
+      config.size("max_position_embeddings",
+                  model.architecture->sizes.positions, 1, kMaxWidth);
   // Two rows of a learned table stand for no position.
   model.positionsOffset = model.form.staticPositions ? 0 : 2;
+}
+
+void readPlainPositions(ConfigReader &config, HuggingFaceConfig &model) {
+  readPositions(config, model);
+  model.positionsOffset = 0;
+}
+
+void readCountedPositions(ConfigReader &config, HuggingFaceConfig &model) {
+  readPositions(config, model);
+  // The last one of the table of a side.
+  constexpr int64_t mostPad = kMaxWidth;
+  model.pad = config.size("pad_token_id", 1, 0, mostPad);
+  model.positionsOffset = *model.pad + 1;
+  if (model.width < 4)
+    config.fail("d_model", "4 and more, since sines have several timescales");
 }
 
 Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
@@ -53,17 +71,21 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
     config.read(field);
     return std::string(config.read(alias) ? alias : field);
   };
+  const DefaultSizes &sizes = model.architecture->sizes;
   model.width =
-      config.size(nameOf("hidden_size", "d_model"), 1024, 1, kMaxWidth);
+      config.size(nameOf("hidden_size", "d_model"), sizes.width, 1, kMaxWidth);
   std::string encoderHeads =
       nameOf("num_attention_heads", "encoder_attention_heads");
-  model.encoder = readStack(config, "encoder", encoderHeads, model.width);
-  model.decoder =
-      readStack(config, "decoder", "decoder_attention_heads", model.width);
-  model.tieWordEmbeddings = config.truth("tie_word_embeddings", true);
+  model.encoder =
+      readStack(config, "encoder", encoderHeads, model.width, sizes.encoder);
+  model.decoder = readStack(config, "decoder", "decoder_attention_heads",
+                            model.width, sizes.decoder);
+  model.tieWordEmbeddings =
+      config.truth("tie_word_embeddings", model.architecture->tiesTables);
   model.shareEmbeddings = model.tieWordEmbeddings;
-  model.vocabulary = model.decoderVocabulary = config.size(
-      "vocab_size", model.architecture->vocabulary, 1, kMaxVocabulary);
+  model.vocabulary = model.decoderVocabulary = model.decoderRows =
+      config.size(model.architecture->vocabularyField,
+                  model.architecture->vocabulary, 1, kMaxVocabulary);
   model.scaleEmbedding =
       config.truth("scale_embedding", model.architecture->scalesEmbedding);
   model.activation = readActivation(config, "activation_function",

@@ -32,12 +32,19 @@ struct HuggingFaceConfig {
   /// Of matrices that are not trained yet.
   double deviation;
   int64_t width, vocabulary, decoderVocabulary;
+  /// Of the decoder's table of embeddings.
+  int64_t decoderRows;
   /// LED's: how many neighbours a token of each layer of the encoder attends
   /// to, half of them on either side.
   std::vector<int64_t> windows;
   /// None for the identity.
   std::optional<ActivationKind> activation;
   bool scaleEmbedding;
+  /// Whether the linears of attention have biases.
+  bool attentionBias = true;
+  /// How many tokens sources have at most, if fewer than the encoder has
+  /// positions.
+  std::optional<int64_t> sourceLimit = std::nullopt;
   HuggingFaceForm form;
   /// The first rows of a table of learned positions that are none.
   int64_t positionsOffset;

@@ -116,7 +116,8 @@ std::vector<std::string> settleForm(ConfigReader &config,
     else
       config.read("extra_pos_embeddings");
   }
-  reader.expect("do_blenderbot_90_layernorm", false);
+  reader.expect("do_blenderbot_90_layernorm",
+                model.architecture->normalizesBeforePositions);
   return std::move(reader.remarks);
 }
 

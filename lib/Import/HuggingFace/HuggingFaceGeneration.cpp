@@ -73,11 +73,17 @@ static ArrayRef<DefaultSetting> getDefaults() {
 static bool setsGeneration(ConfigReader &config,
                            const GeneratingNetwork &network) {
   const DefaultIds &ids = network.ids;
+  auto defaultOf = [&](const DefaultSetting &setting) -> json::Value {
+    if (setting.field == "forced_eos_token_id" && ids.forcedEos)
+      return *ids.forcedEos;
+    const auto *own = find_if(network.settings, [&](const DefaultField &each) {
+      return each.field == setting.field;
+    });
+    return own == network.settings.end() ? setting.value : own->value;
+  };
   bool hasSetting = any_of(getDefaults(), [&](const DefaultSetting &setting) {
     const json::Value *value = config.readNonNull(setting.field);
-    bool isForcedEos = setting.field == "forced_eos_token_id" && ids.forcedEos;
-    return value &&
-           !isEqual(*value, isForcedEos ? *ids.forcedEos : setting.value);
+    return value && !isEqual(*value, defaultOf(setting));
   });
   return hasSetting ||
          (forcesBos(config, network) &&
@@ -153,6 +159,8 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
   for (ConfigReader *file : {&config, generation})
     if (file)
       checkAsLoaded(*file);
+  for (const DefaultField &setting : network.settings)
+    config.setDefault(setting.field, setting.value);
   if (generation && !generation->truth("_from_model_config", false))
     refuseArguments(*generation);
   if (generation && configGoverns && leavesNulls(config))
@@ -183,6 +191,7 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
   GeneratingNetwork network{architecture.ids, architecture.readsForceBos,
                             model.vocabulary, model.decoderVocabulary,
                             model.decoder.maxPositions};
+  network.settings = architecture.settings;
   return readGeneration(config, generation, network, context);
 }
 

@@ -39,6 +39,8 @@ struct GeneratingNetwork {
   /// Whether a text is the beginning of its target, so that `max_length` counts
   /// it and nothing stands in front of it.
   bool continuesTexts = false;
+  /// See HuggingFaceArchitecture.
+  llvm::ArrayRef<DefaultField> settings = {};
 };
 
 /// Returns the settings of the task `generate` of a model. `config` is

@@ -44,6 +44,9 @@ HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
     encoderTable = ownTable("encoder.embed_tokens.weight");
     decoderTable = ownTable("decoder.embed_tokens.weight");
   }
+  if (!architecture.outputTable.empty() && !config.shareEmbeddings)
+    decoderTable = firstOf({inPrefix(architecture.outputTable),
+                            inPrefix("decoder.embed_tokens.weight")});
   outputTable = config.tieWordEmbeddings ? decoderTable : "lm_head.weight";
 }
 
@@ -70,7 +73,7 @@ Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
 Value HuggingFaceModel::attention(Value input, Value memory, Value mask,
                                   const std::string &name, int64_t heads) {
   auto wide = [&](const char *part) {
-    return LinearBlock{name + part, config.width};
+    return LinearBlock{name + part, config.width, config.attentionBias};
   };
   AttentionBlock block{name,
                        wide(".q_proj"),
@@ -99,42 +102,45 @@ Value HuggingFaceModel::addPositions(Value input, const std::string &side,
       (side == "encoder" ? config.encoder : config.decoder).maxPositions;
   // A static table may be stored, too, and then counts.
   std::string stored = prefix + side + ".embed_positions.weight";
-  bool isComputed = config.form.staticPositions && !layers.find(stored);
-  if ((isComputed || config.pad) && config.width % 2 != 0)
+  bool readsStored = !config.pad || config.architecture->storesPositions;
+  bool isComputed =
+      config.form.staticPositions && !(readsStored && layers.find(stored));
+  if (isComputed && config.width % 2 != 0)
     layers.fail("'d_model' of config.json is " + Twine(config.width) +
                 ", expected an even width, since one half holds sines");
-  int64_t offset = config.positionsOffset, rows = most + offset;
-  if (config.pad) {
-    Value table = layers.sinusoidTable(rows, config.width, *config.pad);
-    return positions ? layers.add(input, layers.embedding(positions, table))
-                     : layers.learnedPositions(input, table, offset);
-  }
-  if (isComputed)
+  if (isComputed && !config.pad)
     return layers.sinusoidalPositions(input, config.width / 2);
-  return layers.learnedPositions(input,
-                                 layers.weight({stored,
-                                                {rows, config.width},
-                                                /*transposed=*/false,
-                                                {rows, config.width}}),
-                                 offset);
+  int64_t offset = config.positionsOffset, rows = most + offset;
+  Value table = isComputed
+                    ? layers.sinusoidTable(rows, config.width, *config.pad)
+                    : Blocks(layers).table({stored, rows, config.width});
+  return positions ? layers.add(input, layers.embedding(positions, table))
+                   : layers.learnedPositions(input, table, offset);
 }
 
 Value HuggingFaceModel::embed(Value ids, const std::string &side,
                               Value positions) {
-  Value weight = layers.weight({side == "encoder" ? encoderTable : decoderTable,
-                                {config.vocabulary, config.width},
-                                /*transposed=*/false,
-                                {config.vocabulary, config.width}});
+  bool isEncoder = side == "encoder";
+  Value table = Blocks(layers).table(
+      {isEncoder ? encoderTable : decoderTable,
+       isEncoder ? config.vocabulary : config.decoderRows, config.width});
   float scale = config.scaleEmbedding ? std::sqrt(double(config.width)) : 1.0;
-  Value x = addPositions(layers.embedding(ids, weight, scale), side, positions);
-  if (config.form.normalizeEmbedding)
-    x = norm(x, prefix + side + ".layernorm_embedding");
+  Value x = layers.embedding(ids, table, scale);
+  auto normalize = [&](bool isHere) {
+    if (isHere && config.form.normalizeEmbedding)
+      x = norm(x, prefix + side + ".layernorm_embedding");
+  };
+  bool isFirst = !isEncoder && config.architecture->normalizesBeforePositions;
+  normalize(isFirst);
+  x = addPositions(x, side, positions);
+  normalize(!isFirst);
   return x;
 }
 
 Value HuggingFaceModel::finish(Value input, const std::string &side) {
   if (config.form.finalNorm)
-    return norm(input, prefix + side + ".layer_norm");
+    return norm(input,
+                prefix + side + "." + config.architecture->finalNorm.str());
   return input;
 }
 

@@ -123,6 +123,18 @@ static constexpr TokenizerClass kClasses[] = {
     {"XLMRobertaTokenizer", readSentencePieceClass, kFairseqFiles},
     {"XLNetTokenizer", readSentencePieceClass, kPieceFiles}};
 
+namespace {
+/// A class of a family that is read, without a fast form.
+struct RefusedClass {
+  StringLiteral name, reason;
+};
+} // namespace
+
+static constexpr RefusedClass kRefusedClasses[] = {
+    {"FSMTTokenizer", "separates words by the rules of Moses"},
+    {"PLBartTokenizer",
+     "numbers pieces and languages of programs by its code"}};
+
 /// What a folder may have that some tokenizer reads.
 static constexpr StringLiteral kTokenizerFiles[] = {
     "tokenizer.json",  "sentencepiece.bpe.model",
@@ -140,6 +152,19 @@ readChosen(TokenizerFiles &files, StringRef byDefault, int64_t vocabulary) {
   auto chosen = find_if(kClasses, [&](const TokenizerClass &known) {
     return known.name == name;
   });
+  auto other =
+      find_if(kTokenizerFiles, [&](StringRef file) { return files.has(file); });
+  auto refused = find_if(kRefusedClasses, [&](const RefusedClass &known) {
+    return known.name == name;
+  });
+  if (refused != std::end(kRefusedClasses)) {
+    if (other == std::end(kTokenizerFiles))
+      return ImportedTokenizer();
+    return make_error<UnsupportedTokenizer>(
+        ("the folder has '" + *other + "' for " + refused->name + ", which " +
+         refused->reason + ", and Heddle does not")
+            .str());
+  }
   if (chosen == std::end(kClasses)) {
     auto nameOf = [](const TokenizerClass &known) { return known.name.str(); };
     return refuseTokenizerField(files.classPath, "tokenizer_class", name,
@@ -148,8 +173,6 @@ readChosen(TokenizerFiles &files, StringRef byDefault, int64_t vocabulary) {
   Expected<ImportedTokenizer> tokenizer = chosen->read(files, vocabulary);
   if (!tokenizer || tokenizer->manifest.getString("kind") != "none")
     return tokenizer;
-  auto other =
-      find_if(kTokenizerFiles, [&](StringRef file) { return files.has(file); });
   if (other == std::end(kTokenizerFiles))
     return tokenizer;
   return make_error<UnsupportedTokenizer>(("the folder has '" + *other +

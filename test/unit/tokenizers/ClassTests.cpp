@@ -113,4 +113,23 @@ TEST(TokenizerClasses, RefuseWhatTheyWouldChangeFurther) {
             "(supported: a text)");
 }
 
+TEST(FolderTokenizer, NamesClassesThatOnlyCodeMakes) {
+  TemporaryFolder folder;
+  auto reasonOfClass = [&](llvm::StringRef name) {
+    auto imported = readFolderTokenizer(folder.path(), name, 701);
+    EXPECT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    return imported->manifest.getString("reason").value_or("").str();
+  };
+  EXPECT_EQ(reasonOfClass("FSMTTokenizer"), "");
+  folder.write("vocab-src.json", "{}");
+  EXPECT_EQ(reasonOfClass("FSMTTokenizer"),
+            "the folder has 'vocab-src.json' for FSMTTokenizer, which "
+            "separates words by the rules of Moses, and Heddle does not");
+  folder.write("sentencepiece.bpe.model", "");
+  EXPECT_EQ(reasonOfClass("PLBartTokenizer"),
+            "the folder has 'sentencepiece.bpe.model' for PLBartTokenizer, "
+            "which numbers pieces and languages of programs by its code, and "
+            "Heddle does not");
+}
+
 } // namespace

@@ -17,17 +17,6 @@
 
 using namespace heddle;
 
-static void readCountedPositions(ConfigReader &config,
-                                 HuggingFaceConfig &model) {
-  readPositions(config, model);
-  // The last one of the table of a side.
-  constexpr int64_t mostPad = kMaxWidth;
-  model.pad = config.size("pad_token_id", 1, 0, mostPad);
-  model.positionsOffset = *model.pad + 1;
-  if (model.width < 4)
-    config.fail("d_model", "4 and more, since sines have several timescales");
-}
-
 Family heddle::makeFamilyM2M100() {
   HuggingFaceArchitecture m2m;
   m2m.className = "M2M100ForConditionalGeneration";

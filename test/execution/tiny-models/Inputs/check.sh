@@ -5,7 +5,9 @@
 # beams if the golden has them; with the kernels of an ISA level, fused and
 # unfused, and beside those of the lowest level with the reference lowering.
 #
-# usage: check.sh GOLDEN TEMPORARY [LEVEL]
+# usage: check.sh GOLDEN TEMPORARY [LEVEL | once]
+#
+# With `once` it compiles for x86-64-v3, fused, and with the reference lowering.
 
 set -euo pipefail
 golden=$1 temporary=$2 level=${3:-x86-64-v3}
@@ -84,6 +86,11 @@ check() {
        END { exit bad }' "$golden/greedy.ids" "$temporary/found"
 }
 
+if [ "$level" = once ]; then
+  check --target x86-64-v3 --reference
+  check --target x86-64-v3
+  exit
+fi
 if [ "$level" = x86-64-v3 ]; then
   check --target x86-64-v3 --reference --no-fuse all
   check --target x86-64-v3 --reference
