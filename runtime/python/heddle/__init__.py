@@ -11,6 +11,7 @@ Keyword arguments are settings (`heddle.settings()`), the flags of heddle-run wi
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ._library import lib as _lib
@@ -22,23 +23,27 @@ from .settings import Setting, settings
 __version__ = _lib.version().decode()
 
 if TYPE_CHECKING:
+    from .aio import AsyncModel
     from .compiler import compile
+
+#: What is imported once somebody asks for it.
+_LATER = {"AsyncModel": "aio", "compile": "compiler"}
 
 
 def __getattr__(name: str) -> Any:
     """Who only loads models need not wait for what compiles them."""
-    if name != "compile":
+    if name not in _LATER:
         raise AttributeError(f"module 'heddle' has no attribute '{name}'")
-    from .compiler import compile
-
-    globals()[name] = compile
-    return compile
+    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
 
 
 #: A file of heddle-compile, an artifact or an executable.
 load = Model
 
 __all__ = [
+    "AsyncModel",
     "CancelledError",
     "CompileError",
     "Error",

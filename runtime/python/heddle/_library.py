@@ -22,6 +22,7 @@ from ctypes import (
     c_uint,
     c_void_p,
 )
+from typing import Any
 
 from .errors import CancelledError, Error, MisuseError
 
@@ -99,9 +100,7 @@ class Setting(Structure):
     _fields_ = [(name, c_char_p) for name in ("name", "value", "group", "help")]
 
 
-TokenCallback = CFUNCTYPE(
-    c_int, c_void_p, c_size_t, c_int32, c_void_p, c_size_t, c_int
-)
+TokenCallback = CFUNCTYPE(c_int, c_void_p, c_size_t, c_int32, c_void_p, c_size_t, c_int)
 
 _INPUTS = [c_void_p, POINTER(Input), c_size_t]
 # Name: what it returns, and its arguments; those that return a status are checked.
@@ -159,6 +158,10 @@ _ERRORS = {1: Error, 2: MisuseError, 3: CancelledError}
 class _Library:
     """Each function of heddle.h under its name without "heddle_". A failure is raised
     with the library's sentence."""
+
+    def __getattr__(self, name: str) -> Any:
+        # For type checkers: what is there is an attribute.
+        raise AttributeError(f"libheddle.so has no function 'heddle_{name}'")
 
     def __init__(self) -> None:
         library = _load()

@@ -25,7 +25,11 @@ _PIECE = 1 << 20
 def _cache_folder() -> pathlib.Path:
     root = os.environ.get("XDG_CACHE_HOME")
     # The specification has no use for relative paths.
-    base = pathlib.Path(root) if root and os.path.isabs(root) else pathlib.Path.home() / ".cache"
+    base = (
+        pathlib.Path(root)
+        if root and os.path.isabs(root)
+        else pathlib.Path.home() / ".cache"
+    )
     return base / "heddle"
 
 
@@ -80,7 +84,10 @@ def _flags_of(settings: dict[str, Any]) -> list[str]:
             if each is True:
                 flags.append(flag)
             elif each is not None and each is not False:
-                flags += [flag, os.fspath(each) if hasattr(each, "__fspath__") else str(each)]
+                flags += [
+                    flag,
+                    os.fspath(each) if hasattr(each, "__fspath__") else str(each),
+                ]
     return flags
 
 
@@ -92,7 +99,9 @@ def _run(command: list[str], progress: bool) -> None:
     )
     text = "" if shown else done.stderr.decode("utf-8", "replace")
     if done.returncode != 0:
-        failed = text.strip().splitlines()[-1:] or [f"heddle-compile ended with {done.returncode}"]
+        failed = text.strip().splitlines()[-1:] or [
+            f"heddle-compile ended with {done.returncode}"
+        ]
         raise CompileError(failed[0].replace("heddle-compile: error: ", ""))
     sys.stderr.write(text)
 

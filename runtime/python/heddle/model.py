@@ -11,7 +11,7 @@ from ctypes import c_size_t, c_void_p
 from typing import Any, Iterator, Optional, Sequence, Union, overload
 
 from ._library import Input, TokenCallback, byref, lib, take_text, text_of
-from .errors import MisuseError
+from .errors import CancelledError, MisuseError
 from .results import Label, Text
 from .settings import Settings
 
@@ -37,6 +37,44 @@ class _Session:
         if self.handle and self.process == os.getpid():
             lib.session_free(self.handle)
             self.handle = c_void_p()
+
+
+class Call:
+    """A call that another thread may end."""
+
+    _current = threading.local()
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._session: Optional[_Session] = None
+        self._is_cancelled = False
+
+    def run(self, method: Any, *arguments: Any, **settings: Any) -> Any:
+        """Calls a method of a model, in this thread."""
+        Call._current.call = self
+        try:
+            return method(*arguments, **settings)
+        finally:
+            Call._current.call = None
+
+    def cancel(self) -> None:
+        """Raises CancelledError where the call runs, or once it begins."""
+        with self._lock:
+            self._is_cancelled = True
+            if self._session is not None:
+                lib.cancel(self._session.handle)
+
+    @contextmanager
+    def _has(self, session: _Session) -> Iterator[None]:
+        with self._lock:
+            if self._is_cancelled:
+                raise CancelledError("the call was cancelled")
+            self._session = session
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._session = None
 
 
 class _Inputs:
@@ -136,8 +174,12 @@ class Model:
             session = _Session(model, own)
         else:
             lib.session_configure(session.handle, own.handle)
-        # Ctrl-C ends calls of the main thread, which alone Python tells of it.
-        if threading.current_thread() is threading.main_thread():
+        call = getattr(Call._current, "call", None)
+        if call is not None:
+            with call._has(session):
+                yield session
+        elif threading.current_thread() is threading.main_thread():
+            # Python tells this thread alone of Ctrl-C.
             lib.guard_interrupts(session.handle)
             try:
                 yield session
@@ -195,7 +237,7 @@ class Model:
         one = isinstance(texts, str)
         if isinstance(targets, str):
             targets = [targets] * (1 if one else len(texts))
-        inputs = _Inputs([texts] if one else texts, targets)
+        inputs = _Inputs(_as_list(texts), targets)
         answers = c_void_p()
         with self._session(settings) as session:
             function(session.handle, inputs.array, len(inputs), byref(answers))
@@ -205,30 +247,18 @@ class Model:
             lib.answers_free(answers)
         return found[0] if one else found
 
-    def stream(self, text: str, *, target: Optional[str] = None, **settings: Any) -> Iterator[str]:
+    def stream(
+        self, text: str, *, target: Optional[str] = None, **settings: Any
+    ) -> Iterator[str]:
         """The pieces of an answer as soon as they are certain: joined, they are its
         text. Greedy searches and samples alone. What ends the iteration early cancels
         the call."""
-        inputs = _Inputs([text], None if target is None else [target])
         pieces: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        left = threading.Event()
-
-        def take(_context: Any, _input: int, _id: int, data: int, size: int, _last: int) -> int:
-            pieces.put(text_of(data, size) if size else "")
-            return int(left.is_set())
-
-        callback = TokenCallback(take)
+        call = Call()
 
         def run() -> None:
             try:
-                with self._session(settings) as session:
-                    lib.session_on_token(session.handle, callback, None)
-                    try:
-                        answers = c_void_p()
-                        lib.translate(session.handle, inputs.array, 1, byref(answers))
-                        lib.answers_free(answers)
-                    finally:
-                        lib.session_on_token(session.handle, TokenCallback(), None)
+                call.run(self._tell, text, pieces.put, target=target, **settings)
                 pieces.put(None)
             except BaseException as error:  # Whoever iterates raises it.
                 pieces.put(error)
@@ -242,8 +272,38 @@ class Model:
                 if piece:
                     yield piece
         finally:
-            left.set()
+            call.cancel()
             thread.join()
+
+    def _tell(
+        self, text: str, put: Any, *, target: Optional[str] = None, **settings: Any
+    ) -> None:
+        """Calls `put` with each piece of an answer. What that raises ends the call and
+        is raised from it."""
+        inputs = _Inputs([text], None if target is None else [target])
+        raised: list[BaseException] = []
+
+        def take(_c: Any, _i: int, _id: int, data: int, size: int, _last: int) -> int:
+            try:
+                put(text_of(data, size) if size else "")
+            except BaseException as error:
+                raised.append(error)
+            return len(raised)
+
+        callback = TokenCallback(take)
+        with self._session(settings) as session:
+            lib.session_on_token(session.handle, callback, None)
+            answers = c_void_p()
+            try:
+                lib.translate(session.handle, inputs.array, 1, byref(answers))
+            except CancelledError:
+                if not raised:
+                    raise
+            finally:
+                lib.session_on_token(session.handle, TokenCallback(), None)
+                lib.answers_free(answers)
+            if raised:
+                raise raised[0]
 
     def tokenize(self, text: str) -> list[int]:
         """The ids of a source, special tokens included."""
@@ -254,7 +314,8 @@ class Model:
                 session.handle, _SOURCE, data, len(data), None, byref(ids), byref(count)
             )
         try:
-            return list((ctypes.c_int32 * count.value).from_address(ids.value or 0)) if count.value else []
+            numbers = ctypes.cast(ids, ctypes.POINTER(ctypes.c_int32))
+            return numbers[: count.value]
         finally:
             lib.free(ids)
 
@@ -274,7 +335,7 @@ class Model:
         import numpy
 
         one = isinstance(texts, str)
-        inputs = _Inputs([texts] if one else texts)
+        inputs = _Inputs(_as_list(texts))
         values, width = c_void_p(), c_size_t()
         with self._session(settings) as session:
             lib.embed(
@@ -310,7 +371,7 @@ class Model:
         one = isinstance(texts, str)
         if isinstance(pairs, str):
             pairs = [pairs] * (1 if one else len(texts))
-        inputs = _Inputs([texts] if one else texts, None, pairs)
+        inputs = _Inputs(_as_list(texts), None, pairs)
         labels = c_void_p()
         with self._session(settings) as session:
             function(session.handle, inputs.array, len(inputs), byref(labels))
@@ -319,6 +380,10 @@ class Model:
         finally:
             lib.labels_free(labels)
         return found[0] if one else found
+
+
+def _as_list(texts: Texts) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _reload(path: str, device: str) -> Model:
@@ -348,12 +413,9 @@ def _read_text(answer: Any) -> Text:
         ids,
         answer.sum,
         answer.score,
-        tuple(answer.log_probabilities[: len(ids)])
-        if answer.log_probabilities
-        else None,
+        tuple(answer.log_probabilities[: len(ids)]) if answer.log_probabilities else None,
         tuple(
-            (answer.pairs[2 * i], answer.pairs[2 * i + 1])
-            for i in range(answer.pair_count)
+            (answer.pairs[2 * i], answer.pairs[2 * i + 1]) for i in range(answer.pair_count)
         )
         if answer.pairs
         else None,

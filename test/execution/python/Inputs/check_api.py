@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import heddle
 
@@ -71,6 +72,17 @@ def check_texts(model):
     assert len(pieces) > 2 and "".join(pieces) == model.translate(text).text
     for _ in zip(range(1), model.stream(text)):
         pass
+
+    def fail(piece):
+        if piece:
+            raise RuntimeError(piece)
+
+    # An exception of a callback comes out of the call.
+    try:
+        model._tell(text, fail)
+        assert False
+    except RuntimeError as error:
+        assert str(error) == pieces[0]
     assert "".join(model.stream(text)) == "".join(pieces)
     return answers
 
@@ -97,12 +109,32 @@ def check_sharing(model, answers):
     copy = pickle.loads(pickle.dumps(model))
     assert copy.path == model.path and copy.translate(TEXTS) == answers
 
-    async def ask():
-        loop = asyncio.get_running_loop()
-        return await asyncio.gather(*(loop.run_in_executor(None, model.translate, text)
-                                      for text in TEXTS))
+    asyncio.run(check_tasks(heddle.AsyncModel(model), answers))
 
-    assert asyncio.run(ask()) == answers
+
+async def check_tasks(model, answers):
+    assert await asyncio.gather(*map(model.translate, TEXTS)) == answers
+    assert await model.translate(TEXTS) == answers
+    pieces = [piece async for piece in model.stream(TEXTS[2])]
+    assert "".join(pieces) == answers[2].text and len(pieces) > 2
+    async for _ in model.stream(TEXTS[2]):
+        break
+    # A task that is cancelled ends its call, which would take a minute.
+    task = asyncio.create_task(model.translate([TEXTS[2]] * 20000))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    began = time.monotonic()
+    try:
+        await task
+        assert False, "nothing cancelled the call"
+    except asyncio.CancelledError:
+        assert time.monotonic() - began < 5
+    try:
+        await model.translate("a", beam=0)
+        assert False
+    except heddle.MisuseError:
+        pass
+    assert await model.translate(TEXTS) == answers
 
 
 def check_interrupt(model):
