@@ -386,7 +386,8 @@ ParseResult heddle::parseDerivation(OpAsmParser &parser,
     return success();
   };
   bool isOfNone = derivation.getValue() == Derivation::RotaryFrequencies ||
-                  derivation.getValue() == Derivation::Sinusoids;
+                  derivation.getValue() == Derivation::Sinusoids ||
+                  derivation.getValue() == Derivation::AlibiSlopes;
   if (!isOfNone && (parser.parseKeyword("of") ||
                     parser.parseCommaSeparatedList(
                         OpAsmParser::Delimiter::Square, parseName)))

@@ -47,7 +47,9 @@ static bool takesNumbers(Derivation derivation) {
          derivation == Derivation::RotaryFrequencies ||
          derivation == Derivation::RowNorms ||
          derivation == Derivation::LogBuckets ||
-         derivation == Derivation::Sinusoids;
+         derivation == Derivation::Sinusoids ||
+         derivation == Derivation::SplitPairs ||
+         derivation == Derivation::Shifted;
 }
 
 LogicalResult ParameterOp::verify() {
@@ -213,6 +215,42 @@ static LogicalResult verifySinusoids(ParameterOp op, RankedTensorType type,
             "at least 4 and have the number of the row that is zero";
 }
 
+/// One vector of f32, of no parts and no numbers.
+static LogicalResult verifySlopes(ParameterOp op, RankedTensorType type,
+                                  size_t parts) {
+  if (parts == 0 && type.getRank() == 1 && type.getDimSize(0) > 0 &&
+      type.getElementType().isF32() && !op.getNumbers())
+    return success();
+  return op.emitOpError("of type ")
+         << type
+         << " cannot be the slopes of ALiBi: they are a vector of f32 and have "
+            "no numbers";
+}
+
+/// A vector or matrix of f32 whose columns are heads with pairs.
+static RankedTensorType typeOfPairs(ArrayRef<ParameterOp> parts,
+                                    ArrayRef<double> numbers) {
+  if (parts.size() != 1 || numbers.size() != 2)
+    return nullptr;
+  RankedTensorType type = ParameterOp(parts[0]).getTensorType();
+  if (type.getRank() < 1 || type.getRank() > 2 ||
+      !type.getElementType().isF32())
+    return nullptr;
+  int64_t columns = type.getShape().back();
+  bool areNumbers = isWhole(numbers[0], 2, double(columns)) &&
+                    isWhole(numbers[1], 1, std::floor(numbers[0] / 2));
+  return areNumbers && columns % int64_t(numbers[0]) == 0 ? type : nullptr;
+}
+
+/// A part of f32 and what is added to it.
+static RankedTensorType typeOfShifted(ArrayRef<ParameterOp> parts,
+                                      ArrayRef<double> numbers) {
+  if (parts.size() != 1 || numbers.size() != 1 || !std::isfinite(numbers[0]))
+    return nullptr;
+  RankedTensorType type = ParameterOp(parts[0]).getTensorType();
+  return type.getElementType().isF32() ? type : nullptr;
+}
+
 /// Numbers of `relative_buckets` that a table of so many rows has.
 static bool areBuckets(ArrayRef<double> numbers, int64_t rows) {
   bool hasDirection = numbers.size() == 3 && numbers[2] == 1;
@@ -287,6 +325,10 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
     return typeOfThree(derivation, parts, numbers);
   if (derivation == Derivation::WithScales)
     return typeOfScaled(parts, numbers);
+  if (derivation == Derivation::SplitPairs)
+    return typeOfPairs(parts, numbers);
+  if (derivation == Derivation::Shifted)
+    return typeOfShifted(parts, numbers);
   bool isBias = derivation == Derivation::ColumnShiftedBias ||
                 derivation == Derivation::RowShiftedBias;
   if (parts.size() != (isBias ? 2 : 1) ||
@@ -309,6 +351,9 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::WithScales:
   case Derivation::RotaryFrequencies:
   case Derivation::Sinusoids:
+  case Derivation::SplitPairs:
+  case Derivation::Shifted:
+  case Derivation::AlibiSlopes:
   case Derivation::RowNorms:
   case Derivation::Product:
     return nullptr;
@@ -383,6 +428,8 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return verifyFrequencies(*this, type, parts.size());
   if (derivation == Derivation::Sinusoids)
     return verifySinusoids(*this, type, parts.size());
+  if (derivation == Derivation::AlibiSlopes)
+    return verifySlopes(*this, type, parts.size());
   int64_t length = type.getRank() == 1 ? type.getDimSize(0) : 0;
   ArrayRef<double> numbers = getNumbers().value_or(ArrayRef<double>());
   if (type == derivedType(derivation, parts, length, numbers))
@@ -398,6 +445,10 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (derivation == Derivation::LogBuckets)
     error << " (expected numbers n, 0 or at least 2, most above n / 2 + 1, and "
              "far, a table [2 s, d] of f32, and type tensor<d x 2 far + 1>)";
+  if (derivation == Derivation::SplitPairs)
+    error
+        << " (expected numbers w, a divisor of the columns, and n, at least 1 "
+           "and at most w / 2, a vector or matrix of f32, and its type)";
   return error;
 }
 

@@ -72,7 +72,10 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"BlockScales", 24, "block_scales">,
     I32EnumAttrCase<"AsBlockI8", 25, "as_block_i8">,
     I32EnumAttrCase<"WithScales", 26, "with_scales">,
-    I32EnumAttrCase<"Sinusoids", 27, "sinusoids">
+    I32EnumAttrCase<"Sinusoids", 27, "sinusoids">,
+    I32EnumAttrCase<"SplitPairs", 28, "split_pairs">,
+    I32EnumAttrCase<"AlibiSlopes", 29, "alibi_slopes">,
+    I32EnumAttrCase<"Shifted", 30, "shifted">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -117,6 +120,9 @@ def ParameterOp : Transformer_Op<"parameter",
     | `rotary_frequencies(base)` | f32 [n] | 1 / base^(k / n), for `positions.rotary` |
     | `rotary_frequencies(base, factor)` | f32 [n] | the same divided by factor |
     | `rotary_frequencies(base, factor, low, high, length)` | f32 [n] | the same divided by part |
+    | `split_pairs(w, n) of [x]` | f32, as x | of each w columns of x, the first 2 n: those at 0, 2, 4, ..., then those at 1, 3, 5, ... |
+    | `shifted(c) of [x]` | f32, as x | x + c: norms whose weights are stored without the 1 |
+    | `alibi_slopes` | f32 [heads] | 2^(-8 (h + 1) / heads), for ALiBi |
     | `sinusoids(pad)` | f32 [n, d] | sines and cosines of positions, row pad zero |
     | `row_norms(eps) of [x, gamma, beta]` | f32, as x | the layer norm of each row |
     | `product of [x, w, b]` | f32 [rows of x, columns of w] | x w + b |
@@ -154,6 +160,13 @@ def ParameterOp : Transformer_Op<"parameter",
         f / factor                                                           t < low
         (1 - s) f / factor + s f, s = (t - low) / (high - low)               else
 
+    Pairs of `positions.rotary` are (k, k + n): `split_pairs` makes them of columns
+    whose pairs are (2 k, 2 k + 1), of heads of width w.
+
+    If the number of heads is no power of 2, the slopes are those of m heads, m the
+    greatest power of 2 below it, and behind them those of 2 m heads at 0, 2, 4, ...,
+    as in ALiBi (arXiv:2108.12409). Each is computed in f64 and rounded to f32.
+
     Sinusoids are a table that M2M100 computes and does not store, with angles in f32:
     row p is sin(p f[k]) at k and cos(p f[k]) at k + d / 2, with
 
@@ -189,7 +202,8 @@ def ParameterOp : Transformer_Op<"parameter",
       of 4 and far > n / 4; of one direction n is even and far > n / 2. A base is
       finite and above 1. eps is finite and at least 0. A pad is a row of sinusoids, and
       their d is even and at least 4. Of `log_buckets` n is 0, or at least 2 and
-      most > n / 2 + 1.
+      most > n / 2 + 1. Of `split_pairs` w divides the columns, n is at least 1
+      and 2 n <= w. c is finite.
     - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth. Integers `with_scales` are packed.

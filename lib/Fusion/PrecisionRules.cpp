@@ -60,6 +60,10 @@ bool heddle::hasOneMultiplier(ParameterOp parameter) {
 }
 
 bool heddle::isStoredQuantised(ParameterOp parameter) {
+  // Another order of columns, each with its multiplier, changes nothing.
+  if (parameter.getDerivation() == Derivation::SplitPairs &&
+      !parameter.getFactor())
+    return isStoredAs(parameter.getPartOps().front(), Encoding::Int8Rows);
   return hasOneMultiplier(parameter) ||
          isStoredAs(parameter, Encoding::Int8Rows);
 }

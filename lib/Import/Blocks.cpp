@@ -32,7 +32,8 @@ Value Blocks::rowsOf(const LinearBlock &block, StringRef part,
     parameter.firstRow = block.rows->first;
     parameter.symbol += "." + std::to_string(block.rows->first);
   }
-  return layers.weight(parameter);
+  return block.pairs ? layers.splitPairs(parameter, *block.pairs)
+                     : layers.weight(parameter);
 }
 
 std::pair<Value, Value> Blocks::parametersOf(Value input,
@@ -73,6 +74,8 @@ LayerBuilder::Norm Blocks::normOf(const NormBlock &block, int64_t width) {
     bool isOlder = !layers.find(usual) && layers.find(other);
     LayerBuilder::Parameter parameter{
         isOlder ? other : usual, {width}, /*transposed=*/false, {width}};
+    if (block.addsOne)
+      return layers.shiftedWeight(parameter, 1, block.scale);
     return block.scale == 1 ? layers.weight(parameter)
                             : layers.scaledWeight(parameter, block.scale);
   };
@@ -147,6 +150,7 @@ Value Blocks::attention(Value input, Value memory,
   attention.scale = block.scale;
   attention.cap = block.cap;
   attention.biases = block.biases;
+  attention.slopes = block.slopes;
   attention.relativeKeys = block.relativeKeys;
   attention.relativeQueries = block.relativeQueries;
   Value output = layers.attention(block.name, attention);

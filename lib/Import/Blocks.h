@@ -27,6 +27,8 @@ struct LinearBlock {
   bool hasBias = true;
   std::optional<RowsOfTensor> rows = {};
   bool isConv1D = false;
+  /// Of queries and keys whose rotary pairs are neighbours.
+  std::optional<LayerBuilder::HeadPairs> pairs = {};
 };
 
 /// A norm of the input's width. Files of Google's BERT say "gamma" for "weight"
@@ -38,6 +40,8 @@ struct NormBlock {
   bool hasBias = true;
   /// Multiplies what it returns, by its weights.
   float scale = 1;
+  /// Whether 1 is added to its weights.
+  bool addsOne = false;
 };
 
 /// Tokens of which the rows of attention are computed by linears of their own:
@@ -64,7 +68,7 @@ struct AttentionBlock {
   mlir::Value rotary = {};
   /// See LayerBuilder::Attention.
   std::optional<float> cap = {};
-  mlir::Value biases = {}, relativeKeys = {}, relativeQueries = {};
+  mlir::Value biases = {}, slopes = {}, relativeKeys = {}, relativeQueries = {};
   /// What replaces some rows, in front of the output.
   std::optional<GlobalRows> global = {};
   /// One linear of queries, keys and values, side by side, in place of the

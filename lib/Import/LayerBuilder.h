@@ -91,6 +91,9 @@ public:
   mlir::Value weight(const Parameter &parameter);
   /// The same, each element multiplied by a factor.
   mlir::Value scaledWeight(const Parameter &parameter, float factor);
+  /// The same, a number added to each element, and then a factor.
+  mlir::Value shiftedWeight(const Parameter &parameter, float number,
+                            float factor = 1);
   /// T5's buckets of distances up to `far`: `relative_buckets` of ParameterOp,
   /// of one direction under a causal mask.
   struct Buckets {
@@ -125,6 +128,16 @@ public:
   };
   /// Frequencies of rotary positions, f32 [count].
   mlir::Value rotaryFrequencies(const Rotary &rotary);
+
+  /// Of heads of so many columns, as many pairs of neighbours, which `rotary`
+  /// takes as halves.
+  struct HeadPairs {
+    int64_t headWidth, count;
+  };
+  /// The tensor, its last axis in the order that `rotary` has pairs in.
+  mlir::Value splitPairs(const Parameter &parameter, const HeadPairs &pairs);
+  /// What ALiBi multiplies distances by, f32 [heads], times a factor.
+  mlir::Value alibiSlopes(int64_t heads, float factor = 1);
 
   /// A table of positions that a model computes, f32 [rows, width]: `sinusoids`
   /// of ParameterOp.
@@ -177,6 +190,8 @@ public:
     /// f32 [heads, 2 far + 1], added to scores: at far + key - query, or
     /// at the nearest end.
     mlir::Value biases = {};
+    /// f32 [heads]: times the distance of query and key, taken from scores.
+    mlir::Value slopes = {};
     /// See `attention` of the dialect; null for none.
     mlir::Value relativeKeys = {}, relativeQueries = {};
   };
@@ -206,6 +221,8 @@ private:
   /// Where the bytes of a tensor's rows begin that a parameter takes.
   int64_t offsetOf(const Parameter &parameter, const TensorInfo &tensor);
   mlir::Value read(const Parameter &parameter);
+  /// Has each element of what was derived multiplied.
+  void setFactor(llvm::StringRef symbol, float factor);
   /// Adds it behind those that exist.
   ParameterOp addParameter(const Parameter &parameter, SourceAttr source);
   /// Reads what is made of numbers and of parameters that exist.

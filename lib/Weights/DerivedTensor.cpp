@@ -235,6 +235,18 @@ static StoredTensor makeRotaryFrequencies(int64_t count,
   return StoredTensor::fromValues(std::move(values));
 }
 
+/// One for each head, see ParameterOp.
+static StoredTensor makeAlibiSlopes(int64_t heads) {
+  auto most = int64_t(llvm::bit_floor(uint64_t(heads)));
+  std::vector<float> values;
+  for (int64_t h = 0; h < heads; ++h) {
+    double power = h < most ? 8.0 * double(h + 1) / double(most)
+                            : 4.0 * double(2 * (h - most) + 1) / double(most);
+    values.push_back(float(std::exp2(-power)));
+  }
+  return StoredTensor::fromValues(std::move(values));
+}
+
 /// A row for each position, see ParameterOp.
 static StoredTensor makeSinusoids(int64_t rows, int64_t width, int64_t pad) {
   int64_t half = width / 2;
@@ -262,6 +274,8 @@ StoredTensor deriveTensor(ParameterOp parameter,
   if (parameter.getDerivation() == Derivation::Sinusoids)
     return makeSinusoids(type.getDimSize(0), type.getDimSize(1),
                          int64_t(parameter.getNumbers()->front()));
+  if (parameter.getDerivation() == Derivation::AlibiSlopes)
+    return makeAlibiSlopes(type.getNumElements());
   SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
   const StoredTensor &matrix = parts.back();
   switch (*parameter.getDerivation()) {
@@ -305,7 +319,13 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return spreadBuckets(matrix, *parameter.getNumbers());
   case Derivation::RotaryFrequencies:
   case Derivation::Sinusoids:
+  case Derivation::AlibiSlopes:
     break; // Above: of no parts.
+  case Derivation::Shifted:
+    return matrix.shiftedBy(float(parameter.getNumbers()->front()));
+  case Derivation::SplitPairs:
+    return matrix.splitPairs(uint64_t(parameter.getNumbers()->front()),
+                             uint64_t(parameter.getNumbers()->back()));
   case Derivation::RowNorms:
     return normalizeRows(parts, parameter.getNumbers()->front());
   case Derivation::Product:

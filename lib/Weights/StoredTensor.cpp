@@ -210,6 +210,19 @@ StoredTensor StoredTensor::rotated() const {
   return tensor;
 }
 
+StoredTensor StoredTensor::splitPairs(uint64_t width, uint64_t pairs) const {
+  StoredTensor tensor = concatenate({*this});
+  tensor.headWidth = width;
+  tensor.headPairs = pairs;
+  return tensor;
+}
+
+StoredTensor StoredTensor::shiftedBy(float number) const {
+  StoredTensor tensor = concatenate({*this});
+  tensor.shift = number;
+  return tensor;
+}
+
 StoredTensor StoredTensor::unrounded() const {
   StoredTensor tensor = *this;
   tensor.rounding = Rounding::None;
@@ -225,6 +238,15 @@ StoredTensor StoredTensor::asIntegers() const {
 }
 
 std::optional<std::vector<float>> StoredTensor::storedScales(Axis axis) const {
+  if (headPairs > 0 && factor == 1.0f && axis == Axis::Columns) {
+    auto own = parts.front().storedScales(axis);
+    if (!own)
+      return std::nullopt;
+    std::vector<float> scales(own->size());
+    for (uint64_t column = 0; column < columns; ++column)
+      scales[column] = (*own)[unsplitColumn(column)];
+    return scales;
+  }
   if (rowMultipliers.empty() || factor != 1.0f || rounding != Rounding::None ||
       axis != (transposed ? Axis::Columns : Axis::Rows))
     return std::nullopt;
@@ -252,8 +274,9 @@ StoredTensor StoredTensor::interleave(std::vector<StoredTensor> parts,
 }
 
 StoredTensor StoredTensor::scaledBy(float factor) const {
-  // Of two factors each rounds by itself.
-  StoredTensor tensor = this->factor == 1.0f ? *this : concatenate({*this});
+  // Of two factors each rounds by itself, and so does a sum before one.
+  bool isPlain = this->factor == 1.0f && shift == 0.0f;
+  StoredTensor tensor = isPlain ? *this : concatenate({*this});
   tensor.factor = factor;
   return tensor;
 }
@@ -324,12 +347,13 @@ void StoredTensor::decodeRotated(uint64_t first, uint64_t count, float *values,
 
 void StoredTensor::finish(uint64_t count, float *values,
                           uint64_t stride) const {
-  if (factor == 1.0f && rounding == Rounding::None)
+  if (factor == 1.0f && shift == 0.0f && rounding == Rounding::None)
     return;
   for (uint64_t r = 0; r < count; ++r)
     for (uint64_t c = 0; c < columns; ++c) {
       float &value = values[r * stride + c];
       value *= factor;
+      value += shift;
       if (rounding == Rounding::BF16)
         value = roundToBf16(value);
       else if (rounding == Rounding::F16)
@@ -350,6 +374,22 @@ void StoredTensor::decodeByTurns(uint64_t first, uint64_t count, float *values,
   }
 }
 
+uint64_t StoredTensor::unsplitColumn(uint64_t column) const {
+  uint64_t k = column % headWidth;
+  if (k >= 2 * headPairs)
+    return column;
+  return column - k + (k < headPairs ? 2 * k : 2 * (k - headPairs) + 1);
+}
+
+void StoredTensor::decodePairs(uint64_t first, uint64_t count, float *values,
+                               uint64_t stride) const {
+  std::vector<float> own(count * columns);
+  parts.front().decodeTo(first, count, own.data(), columns);
+  for (uint64_t r = 0; r < count; ++r)
+    for (uint64_t c = 0; c < columns; ++c)
+      values[r * stride + c] = own[r * columns + unsplitColumn(c)];
+}
+
 void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
                             uint64_t stride) const {
   if (!bytes.empty()) {
@@ -363,6 +403,8 @@ void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
       std::fill_n(values + r * stride, columns, 0.0f);
   } else if (block > 1) {
     decodeRotated(first, count, values, stride);
+  } else if (headPairs > 0) {
+    decodePairs(first, count, values, stride);
   } else if (turn > 0) {
     decodeByTurns(first, count, values, stride);
   } else {

@@ -64,6 +64,10 @@ public:
   /// R^T x / b of its columns, as QuantizeOp has R and b of vectors of as many
   /// elements as there are rows.
   StoredTensor rotated() const;
+  /// Of each `width` columns, the first 2 * `pairs`: even ones, then odd ones.
+  StoredTensor splitPairs(uint64_t width, uint64_t pairs) const;
+  /// The tensor and `number`; each sum is rounded to f32.
+  StoredTensor shiftedBy(float number) const;
   /// What it is made of if nothing is rounded to a short float.
   StoredTensor unrounded() const;
 
@@ -101,7 +105,11 @@ private:
                      uint64_t stride) const;
   void decodeByTurns(uint64_t first, uint64_t count, float *values,
                      uint64_t stride) const;
-  /// Multiplies by the factor and rounds, if that is to be done.
+  /// Where a column of split pairs stands in the only part.
+  uint64_t unsplitColumn(uint64_t column) const;
+  void decodePairs(uint64_t first, uint64_t count, float *values,
+                   uint64_t stride) const;
+  /// Multiplies by the factor, shifts and rounds, if that is to be done.
   void finish(uint64_t count, float *values, uint64_t stride) const;
 
   /// Where the bytes stand in a file; empty for zeros and for what is made.
@@ -116,6 +124,8 @@ private:
   uint64_t block = 1;
   /// Columns of a part's turn; 0 if each part stands behind the other.
   uint64_t turn = 0;
+  /// Columns of a head, and pairs of them that are split; 0 if none are.
+  uint64_t headWidth = 0, headPairs = 0;
   uint64_t rows = 1, columns = 1;
   Encoding encoding = Encoding::F32;
   bool transposed = false;
@@ -123,7 +133,7 @@ private:
   /// Of `int8_rows`, one for each row of the file: f32.
   llvm::StringRef rowMultipliers;
   bool isDivided = true;
-  float factor = 1.0f;
+  float factor = 1.0f, shift = 0.0f;
   Rounding rounding = Rounding::None;
 };
 

@@ -190,6 +190,35 @@ transformer.parameter @parameter_c5_buckets_whole : tensor<2x257xf32> relative_b
 
 // -----
 
+transformer.parameter @x : tensor<4x12xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x12xf32>' cannot be the split_pairs of its parts (expected numbers w, a divisor of the columns, and n, at least 1 and at most w / 2, a vector or matrix of f32, and its type)}}
+transformer.parameter @parameter_c5_pairs_width : tensor<4x12xf32> split_pairs(5, 2) of [@x]
+
+// -----
+
+transformer.parameter @x : tensor<4x12xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x12xf32>' cannot be the split_pairs of its parts}}
+transformer.parameter @parameter_c5_pairs_many : tensor<4x12xf32> split_pairs(6, 4) of [@x]
+
+// -----
+
+transformer.parameter @x : tensor<4x12xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x6xf32>' cannot be the split_pairs of its parts}}
+transformer.parameter @parameter_c5_pairs_type : tensor<4x6xf32> split_pairs(6, 2) of [@x]
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x2xf32>' cannot be the slopes of ALiBi: they are a vector of f32 and have no numbers}}
+transformer.parameter @parameter_c5_slopes : tensor<4x2xf32> alibi_slopes
+
+// -----
+
+transformer.parameter @x : tensor<12xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<11xf32>' cannot be the shifted of its parts}}
+transformer.parameter @parameter_c5_shifted : tensor<11xf32> shifted(1) of [@x]
+
+// -----
+
 // expected-error @below {{'transformer.parameter' op of type 'tensor<4x6xf32>' cannot be sinusoids: they are a table of f32 of an even width of at least 4 and have the number of the row that is zero}}
 transformer.parameter @parameter_c5_sinusoids_pad : tensor<4x6xf32> sinusoids(4)
 

@@ -72,6 +72,15 @@ transformer.parameter @slow : tensor<1xf32> rotary_frequencies(1.5) placed at 64
 // CHECK: transformer.parameter @sines : tensor<19x8xf32> sinusoids(1)
 transformer.parameter @sines : tensor<19x8xf32> sinusoids(1)
 
+// CHECK: transformer.parameter @pairs : tensor<4x12xf32>
+transformer.parameter @pairs : tensor<4x12xf32>
+// CHECK: transformer.parameter @halves : tensor<4x12xf32> split_pairs(6, 2) of [@pairs]
+transformer.parameter @halves : tensor<4x12xf32> split_pairs(6, 2) of [@pairs]
+// CHECK: transformer.parameter @slopes : tensor<3xf32> alibi_slopes scaled by 5.000000e-01
+transformer.parameter @slopes : tensor<3xf32> alibi_slopes scaled by 0.5
+// CHECK: transformer.parameter @raised : tensor<4x12xf32> shifted(1) of [@pairs]
+transformer.parameter @raised : tensor<4x12xf32> shifted(1) of [@pairs]
+
 // CHECK-LABEL: @weights
 func.func @weights() {
   // CHECK: transformer.weight @bound : tensor<8xf32>

@@ -173,6 +173,23 @@ def language_model(seed, class_name, special, **settings):
     return spec
 
 
+def decoder_alone(seed, tokens=41, keys=16, config=None, **options):
+    """A language model with options that transformers' models do not have."""
+    spec = specs.TransformerDecoderModelSpec.from_config(2, 4, **options)
+    sizes = {"width": 16, "ffn": 24, "keys": keys, "decoder": tokens}
+
+    def add(owner, name, value):
+        if name.endswith("/bias"):
+            sizes[name] = shape_of(name[: -len("bias")] + "weight", sizes)[:1]
+
+    model_spec.visit_spec(spec, add)
+    fill(spec, seed, sizes)
+    spec.register_vocabulary(names_of(tokens))
+    for key, value in (config or {}).items():
+        setattr(spec.config, key, value)
+    return spec
+
+
 T5 = {0: "<pad>", 1: "</s>", 2: "<unk>"}
 LLAMA = {0: "<unk>", 1: "<s>", 2: "</s>"}
 
@@ -257,6 +274,26 @@ MODELS |= {
         max_position_embeddings=48),
 }
 
+# Positions and norms of decoders alone: pairs of neighbours, of a part of a head,
+# linear biases, of three heads and scaled, norms whose weights lack 1.
+MODELS |= {
+    "neighbours": lambda seed: decoder_alone(
+        seed, rotary_dim=0, keys=8, num_heads_kv=2, rotary_base=100),
+    "neighbours-part": lambda seed: decoder_alone(
+        seed, rotary_dim=2, rms_norm=True, rotary_base=500),
+    "alibi-scaled": lambda seed: decoder_alone(seed, alibi=True, scale_alibi=True),
+    "bloom": lambda seed: language_model(
+        seed, "BloomConfig", LLAMA, hidden_size=12, n_layer=2, n_head=3),
+    "gemma": lambda seed: language_model(
+        seed, "GemmaConfig", LLAMA, hidden_size=16, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=1, head_dim=6, intermediate_size=24,
+        max_position_embeddings=48, rms_norm_eps=1e-4),
+    "qwen2": lambda seed: language_model(
+        seed, "Qwen2Config", LLAMA, hidden_size=16, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, intermediate_size=24,
+        max_position_embeddings=48, rms_norm_eps=1e-5, tie_word_embeddings=True),
+}
+
 # Encoders alone: with types of tokens and a pooler, and without.
 MODELS |= {
     "bert": lambda seed: with_config(
@@ -273,6 +310,7 @@ TYPES = ["float16", "bfloat16", "int16", "int8", "int8_float32", "int8_float16",
          "int8_bfloat16"]
 FOLDERS = {name: (name, "float32", 6) for name in MODELS}
 FOLDERS |= {"pieces": ("pieces", "float16", 6), "llama-int8": ("llama", "int8", 6)}
+FOLDERS |= {"neighbours-int8": ("neighbours", "int8", 6)}
 FOLDERS |= {f"marian-{kind}": ("marian", kind, 6) for kind in TYPES}
 FOLDERS |= {f"multi-query-{kind}": ("multi-query", kind, 6) for kind in ["int8"]}
 FOLDERS |= {f"version-{version}": ("version", "float32", version) for version in range(1, 6)}

@@ -138,6 +138,13 @@ MODELS = {
         dict(max_relative_positions=-1, rotary_interleave=False, rotary_theta=5000, rotary_dim=2,
              layer_norm="rms", norm_eps=1e-5, pos_ffn_activation_fn="silu", add_ffnbias=False),
         (32, 24), as_release_3, torch.float16, False),
+    # Rotary positions of pairs of neighbours; linear biases of three heads.
+    "neighbours": (
+        dict(max_relative_positions=-1, rotary_interleave=True, add_qkvbias=True, enc_layers=2),
+        (32, 24), as_release_3, torch.float32, False),
+    "alibi": (
+        dict(max_relative_positions=-2, hidden_size=12, word_vec_size=12, heads=3),
+        (32, 24), as_release_3, torch.float32, False),
     "parallel": (
         ABSOLUTE | dict(parallel_residual=True, num_kv=2, pos_ffn_activation_fn="gated-gelu",
                         share_decoder_embeddings=True),

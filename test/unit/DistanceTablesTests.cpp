@@ -47,7 +47,7 @@ static std::vector<float> derivedValues(const std::vector<StoredFloats> &stored,
               "], \"data_offsets\": [" + std::to_string(begin) + ", " +
               std::to_string(data.size()) + "]}";
   }
-  header += "}";
+  header += header.empty() ? "{}" : "}";
   std::string module;
   size_t offset = 8 + header.size();
   for (const StoredFloats &each : stored) {
@@ -156,6 +156,51 @@ TEST_F(RelativeBuckets, MayHaveOneDirection) {
   expectEdges(40, 32, 128, edges, /*isCausal=*/true);
   expectEdges(6, 6, 12, {0, 1, 2, 3, 5, 8}, /*isCausal=*/true);
   expectEdges(2, 2, 3, {0, 1}, /*isCausal=*/true);
+}
+
+TEST(SplitPairs, PutsEvenElementsInFrontOfOddOnes) {
+  std::vector<float> stored;
+  for (int row = 0; row < 2; ++row)
+    for (int column = 0; column < 10; ++column)
+      stored.push_back(float(100 * row + column));
+  auto of = [&](const char *numbers) {
+    return derivedValues({{"t", {2, 10}, stored}},
+                         std::string("transformer.parameter @s : "
+                                     "tensor<2x10xf32> split_pairs") +
+                             numbers + " of [@t] placed at 0");
+  };
+  EXPECT_EQ(of("(5, 2)"), (std::vector<float>{0,   2,   1,   3,   4,   5,   7,
+                                              6,   8,   9,   100, 102, 101, 103,
+                                              104, 105, 107, 106, 108, 109}));
+  EXPECT_EQ(
+      of("(10, 5)"),
+      (std::vector<float>{0,   2,   4,   6,   8,   1,   3,   5,   7,   9,
+                          100, 102, 104, 106, 108, 101, 103, 105, 107, 109}));
+  EXPECT_EQ(derivedValues({{"t", {4}, {1, 2, 3, 4}}},
+                          "transformer.parameter @s : tensor<4xf32> "
+                          "split_pairs(4, 2) of [@t] placed at 0"),
+            (std::vector<float>{1, 3, 2, 4}));
+}
+
+TEST(AlibiSlopes, AreThoseOfTwoPowersOfHeads) {
+  auto of = [](const std::string &rest) {
+    return derivedValues({},
+                         "transformer.parameter @s : " + rest + " placed at 0");
+  };
+  EXPECT_EQ(of("tensor<4xf32> alibi_slopes"),
+            (std::vector<float>{0x1p-2f, 0x1p-4f, 0x1p-6f, 0x1p-8f}));
+  // Of two heads, and the first and the third of four.
+  EXPECT_EQ(of("tensor<3xf32> alibi_slopes"),
+            (std::vector<float>{0x1p-4f, 0x1p-8f, 0x1p-2f}));
+  EXPECT_EQ(of("tensor<3xf32> alibi_slopes scaled by 0.5"),
+            (std::vector<float>{0x1p-5f, 0x1p-9f, 0x1p-3f}));
+}
+
+TEST(Shifted, AddsANumber) {
+  EXPECT_EQ(derivedValues({{"t", {3}, {0.5f, -1, 2}}},
+                          "transformer.parameter @s : tensor<3xf32> "
+                          "shifted(1) of [@t] scaled by 2.0 placed at 0"),
+            (std::vector<float>{3, 0, 6}));
 }
 
 } // namespace

@@ -31,9 +31,11 @@ static constexpr int64_t kComputedPositions = 1024;
 /// A switch says sqrt(width) or nothing, a number itself.
 static float readScale(CTranslate2Variables &variables,
                        const CTranslate2Side &side) {
-  std::string name = side.scope + "/scale_embeddings";
+  std::string name = side.scope + "/scale_embeddings",
+              older = side.scope + "/embeddings/multiply_by_sqrt_depth";
   if (!variables.has(name))
-    name = side.scope + "/embeddings/multiply_by_sqrt_depth";
+    name = older;
+  variables.ignore(older);
   double value = variables.number(name, 1);
   const TensorInfo *variable = variables.find(name);
   if (variable && variable->elementType != "int8")
@@ -69,11 +71,23 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
   side.activation = kActivations[activation];
   side.embeddingScale = readScale(variables, side);
   side.positionTable = side.scope + "/position_encodings/encodings";
+  // Encoders do not look at it.
+  if (scope == "decoder") {
+    side.isAlibi = variables.flag(side.scope + "/alibi", false);
+    side.scalesAlibi = variables.flag(side.scope + "/scale_alibi", false);
+  } else {
+    variables.require(side.scope + "/alibi", 0,
+                      "linear biases of positions (ALiBi)");
+  }
+  // Each score of a query differs by the same.
+  variables.ignore(side.scope + "/alibi_use_positive_positions");
+  variables.ignore(side.scope + "/scale_alibi");
   std::string attention = layerName(side, 0) + "/self_attention";
   if (variables.has(side.positionTable)) {
     side.positions = variables.matrix(side.positionTable).first;
   } else if (!variables.has(attention + "/rotary_dim") &&
-             !variables.has(attention + "/relative_attention_bias")) {
+             !variables.has(attention + "/relative_attention_bias") &&
+             !side.isAlibi) {
     side.positionTable = "";
     side.positions = kComputedPositions;
   }
@@ -91,10 +105,6 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
                                           -layers, layers - 1);
   side.alignedHeads = variables.integer(side.scope + "/alignment_heads", 1, 0,
                                         std::max<int64_t>(side.heads, 1));
-  variables.require(side.scope + "/alibi", 0,
-                    "linear biases of positions (ALiBi)");
-  variables.ignore(side.scope + "/alibi_use_positive_positions");
-  variables.ignore(side.scope + "/scale_alibi");
   variables.require(side.scope + "/sliding_window", 0, "a window of attention");
   variables.require(side.scope + "/final_logit_softcapping", 0,
                     "a cap of logits");
@@ -103,11 +113,13 @@ CTranslate2Side readSide(CTranslate2Variables &variables, StringRef scope,
 }
 
 NormBlock CTranslate2Network::normOf(const std::string &name) {
-  variables.require(name + "/layer_norm_use_residual", 0,
-                    "norms whose weights are added to 1");
   bool hasBias = variables.has(name + "/beta");
-  return {name, hasBias ? epsilons.layer : epsilons.rms,
-          hasBias ? NormKind::Layer : NormKind::Rms, hasBias};
+  NormBlock norm{name, hasBias ? epsilons.layer : epsilons.rms,
+                 hasBias ? NormKind::Layer : NormKind::Rms, hasBias};
+  // CTranslate2 looks at it in norms without a bias.
+  norm.addsOne =
+      variables.flag(name + "/layer_norm_use_residual", false) && !hasBias;
+  return norm;
 }
 
 LinearBlock CTranslate2Network::linearOf(const std::string &name,
@@ -124,18 +136,18 @@ Value CTranslate2Network::sublayer(Value input, const CTranslate2Side &side,
   return blocks().norm(layers.add(input, apply(input)), norm);
 }
 
-Value CTranslate2Network::rotary(const std::string &name, int64_t headWidth) {
+void CTranslate2Network::addRotary(const std::string &name, int64_t headWidth,
+                                   AttentionBlock &block) {
   if (!variables.has(name + "/rotary_dim"))
-    return Value();
+    return;
   int64_t width = variables.integer(name + "/rotary_dim", 0, 0, headWidth);
   if (width == 0)
     width = headWidth;
   if (width % 2 != 0)
     variables.fail("'" + name + "' turns " + Twine(width) +
                    " elements of a head, expected an even number");
-  if (variables.flag(name + "/rotary_interleave", true))
-    variables.fail("'" + name +
-                   "' has rotary_interleave (supported: pairs of halves)");
+  if (variables.flag(name + "/rotary_interleave", true) && width % 2 == 0)
+    block.query.pairs = block.key.pairs = {headWidth, width / 2};
   LayerBuilder::Rotary rotary{variables.number(name + "/rotary_base", 10000),
                               std::max<int64_t>(width / 2, 1)};
   if (rotary.base <= 1)
@@ -148,7 +160,8 @@ Value CTranslate2Network::rotary(const std::string &name, int64_t headWidth) {
                    "above 0");
   else if (factor != 1 && variables.has(name + "/rotary_scaling_type"))
     rotary.scaling.push_back(factor);
-  return rotary.base > 1 ? layers.rotaryFrequencies(rotary) : Value();
+  if (rotary.base > 1)
+    block.rotary = layers.rotaryFrequencies(rotary);
 }
 
 Value CTranslate2Network::relativeBiases(const CTranslate2Side &side,
@@ -218,8 +231,13 @@ AttentionBlock CTranslate2Network::attentionOf(const CTranslate2Side &side,
     block.kvHeads = kvHeads;
   if (std::string scale = name + "/queries_scale"; variables.has(scale))
     block.scale = float(variables.number(scale, 1));
-  block.rotary = rotary(name, headWidth);
+  addRotary(name, headWidth, block);
   block.biases = relativeBiases(side, name);
+  if (side.isAlibi && !isOfMemory) {
+    float scale = block.scale.value_or(1 / std::sqrt(float(headWidth)));
+    block.slopes =
+        layers.alibiSlopes(side.heads, side.scalesAlibi ? scale : 1.0f);
+  }
   return block;
 }
 

@@ -40,8 +40,10 @@ struct CTranslate2Side {
   float embeddingScale, outputScale;
   /// The table of positions, empty for one that is computed, and its rows; none
   /// if attention turns queries and keys instead, or has biases of distances.
+  /// `isAlibi`: linear ones, `scalesAlibi`: which are scaled as products are.
   std::string positionTable;
   std::optional<int64_t> positions;
+  bool isAlibi = false, scalesAlibi = false;
 };
 
 /// Reads the options of a side; `heads` is what older files leave out.
@@ -89,8 +91,10 @@ private:
   mlir::Value feedForward(mlir::Value input, const CTranslate2Side &side,
                           const std::string &name);
   mlir::Value addPositions(mlir::Value x, const CTranslate2Side &side);
-  /// Frequencies of attention `name`; null if it turns nothing.
-  mlir::Value rotary(const std::string &name, int64_t headWidth);
+  /// Frequencies of attention `name` and the pairs of its queries and keys,
+  /// if it turns any.
+  void addRotary(const std::string &name, int64_t headWidth,
+                 AttentionBlock &block);
   /// Biases of the distances that attention `name` tells apart; null of none.
   mlir::Value relativeBiases(const CTranslate2Side &side,
                              const std::string &name);

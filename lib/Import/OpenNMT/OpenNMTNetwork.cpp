@@ -120,15 +120,23 @@ Value OpenNMTNetwork::attention(Value input, Value memory, Value mask,
                        options.kvHeads};
   block.mask = mask;
   if (options.rotary && !memory) {
-    int64_t turned = options.rotary->width ? options.rotary->width : headWidth;
-    if (turned % 2 != 0 || turned > headWidth)
+    const OpenNMTOptions::Rotary &rotary = *options.rotary;
+    int64_t turned = rotary.width ? rotary.width : headWidth;
+    // OpenNMT-py turns pairs of neighbours of whole heads.
+    int64_t least = rotary.hasNeighbours ? headWidth : 2;
+    if (turned % 2 != 0 || turned > headWidth || turned < least) {
       layers.fail("the model turns " + Twine(turned) +
-                  " elements of a head, expected an even number of at most " +
+                  " elements of a head, expected an even number " +
+                  (rotary.hasNeighbours ? "that is" : "of at most") + " " +
                   Twine(headWidth));
-    else
-      block.rotary =
-          layers.rotaryFrequencies({options.rotary->base, turned / 2});
+    } else {
+      block.rotary = layers.rotaryFrequencies({rotary.base, turned / 2});
+      if (rotary.hasNeighbours)
+        block.query.pairs = block.key.pairs = {headWidth, turned / 2};
+    }
   }
+  if (options.isAlibi && !memory)
+    block.slopes = layers.alibiSlopes(options.heads);
   return blocks().attention(input, memory, block);
 }
 

@@ -45,18 +45,17 @@ static ActivationKind readActivation(ConfigReader &config, bool &isGated) {
 }
 
 /// What attention knows of positions.
-static std::optional<OpenNMTOptions::Rotary> readRotary(ConfigReader &config) {
-  constexpr int64_t rotary = -1;
-  if (config.integer("max_relative_positions", 0, -2, kMostWidth) == 0)
-    return std::nullopt;
-  // Above 0 vectors of distances, -2 linear biases.
-  config.require("max_relative_positions", {0, rotary});
-  // Its default where it came.
-  if (config.truth("rotary_interleave", true))
-    config.fail("rotary_interleave", "false, pairs of halves");
-  return OpenNMTOptions::Rotary{
-      config.number("rotary_theta", 10000, 1.0001, 1e30),
-      config.integer("rotary_dim", 0, 0, kMostWidth)};
+static void readRelative(ConfigReader &config, OpenNMTOptions &options) {
+  constexpr int64_t rotary = -1, alibi = -2;
+  int64_t kind = config.integer("max_relative_positions", 0, -2, kMostWidth);
+  // Above 0 vectors of distances.
+  config.require("max_relative_positions", {0, rotary, alibi});
+  options.isAlibi = kind == alibi;
+  if (kind == rotary)
+    options.rotary = {config.number("rotary_theta", 10000, 1.0001, 1e30),
+                      config.integer("rotary_dim", 0, 0, kMostWidth),
+                      // Its default where it came.
+                      config.truth("rotary_interleave", true)};
 }
 
 Expected<OpenNMTOptions> readOpenNMTOptions(const PickleValue &root,
@@ -95,7 +94,7 @@ Expected<OpenNMTOptions> readOpenNMTOptions(const PickleValue &root,
   options.sharesOutput = config.truth("share_decoder_embeddings", false);
   options.addsPositions = config.truth("position_encoding", false);
   options.isParallel = config.truth("parallel_residual", false);
-  options.rotary = readRotary(config);
+  readRelative(config, options);
   if (Error error = config.takeError())
     return std::move(error);
   return options;

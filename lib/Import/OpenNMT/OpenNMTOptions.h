@@ -32,13 +32,16 @@ struct OpenNMTOptions {
   /// then.
   bool addsPositions;
   bool isParallel;
-  /// Rotary positions: the base, and how many elements of a head are turned, 0
-  /// for all.
+  /// Rotary positions: the base, how many elements of a head are turned, 0 for
+  /// all, and whether pairs are neighbours, not halves.
   struct Rotary {
     double base;
     int64_t width;
+    bool hasNeighbours;
   };
   std::optional<Rotary> rotary;
+  /// Whether distances of positions lower scores (ALiBi).
+  bool isAlibi;
 };
 
 /// `root` is the dictionary of a checkpoint, `path` its file.

@@ -78,11 +78,11 @@ for name in ("num_experts", "n_src_feats", "relative_positions_buckets", "slidin
     with_checkpoint(option(name, 8), f"has '{name}' with the value 8")
 with_checkpoint(option("quant_layers", ["w_1"]), "has 'quant_layers' with the value [\"w_1\"]")
 with_checkpoint(option("max_relative_positions", 20),
-                "has 'max_relative_positions' with the value 20 (supported: 0, -1)")
-with_checkpoint(option("max_relative_positions", -2), "has 'max_relative_positions' with the value -2")
-with_checkpoint(option("rotary_interleave", True),
-                "has 'rotary_interleave' with the value true (supported: false, pairs of halves)",
-                name="rotary")
+                "has 'max_relative_positions' with the value 20 (supported: 0, -1, -2)")
+with_checkpoint(option("max_relative_positions", -3), "has 'max_relative_positions' with the value -3")
+with_checkpoint(option("rotary_dim", 2),
+                "the model turns 2 elements of a head, expected an even number that is 4",
+                name="neighbours")
 with_checkpoint(option("rotary_dim", 3), "the model turns 3 elements of a head", name="rotary")
 with_checkpoint(option("pos_ffn_activation_fn", "tanh"),
                 "has 'pos_ffn_activation_fn' with the value \"tanh\" (supported: relu, gelu, silu, gated-gelu)")

@@ -135,7 +135,7 @@ def odd_width(variables, aliases):
 with_variables(odd_width, "the width of 'encoder' is 15, expected an even one of at least 4")
 with_variables(setting("encoder/layer_0/self_attention/num_heads_kv", 3, 3),
                "has 3 heads of keys, expected a divisor of 4")
-with_variables(setting("decoder/alibi", 1, 1), "linear biases of positions (ALiBi)")
+with_variables(setting("encoder/alibi", 1, 1), "linear biases of positions (ALiBi)")
 with_variables(setting("decoder/final_logit_softcapping", 0, 30), "a cap of logits")
 with_variables(setting("encoder/sliding_window", 3, 8), "a window of attention")
 with_variables(tensor("encoder/layer_0/self_attention/relative_position_keys", 5, 4),
