@@ -143,6 +143,16 @@ heddle_status heddle_model_load_memory(const void *bytes, size_t size,
                                        const char *name, unsigned flags,
                                        heddle_model **model);
 
+/* An ensemble: a model of its own, which shares its members. They translate
+   together: each reads a text by its own tokenizer, and a token has the
+   weighted mean of what they say, see the settings "ensemble-mean" and
+   "ensemble-weights". Members may differ in all but the target vocabulary,
+   which is compared token by token, and run on the CPU. What else is asked of
+   the ensemble, such as alignments, hidden states and its vocabulary, is the
+   first member's; so are defaults of the search. An engine takes none. */
+heddle_status heddle_ensemble_create(const heddle_model *const *members,
+                                     size_t count, heddle_model **ensemble);
+
 /* Gives a model back. Its sessions may go on: it is gone with the last. */
 void heddle_model_free(heddle_model *model);
 
@@ -674,7 +684,8 @@ typedef int (*heddle_rows_callback)(void *context, size_t input, size_t first,
                                     size_t width);
 
 /* The raw logits, rows of the target vocabulary, that follow the first 0, 1,
-   ... tokens of each input's whole target: nothing suppressed, no shortlist.
+   ... tokens of each input's whole target: nothing suppressed, no shortlist. Of
+   an ensemble they are its log-probabilities, and "prefill" is refused.
    All inputs are one batch. `form` is the decoder's: "full", "step" or
    "prefill". Rows that `take` has had of a GPU which then fails do not come
    again: the CPU goes on behind them. */

@@ -52,6 +52,7 @@ static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
 static Status translate(heddle_session &session, LineRunOptions options,
                         LineSource &source, AnswerWriter write) {
   LineTokens tokens = session.tokens();
+  std::vector<LineTokens> others = session.otherTokens();
   Result<SearchOptions> search = searchFor(session, tokens);
   if (!search.ok())
     return search.status();
@@ -77,19 +78,21 @@ static Status translate(heddle_session &session, LineRunOptions options,
         texts.push_back({textOf(found.front(), *search, stops, tokens)});
       return texts;
     };
-    return translateLines(*session.workers, options, {tokens, *search, best},
-                          sentences, sentences.joining(std::move(write)));
+    return translateLines(*session.workers, options,
+                          {tokens, *search, best, others}, sentences,
+                          sentences.joining(std::move(write)));
   }
   HypothesesFormat all = [&](const std::vector<Hypothesis> &found) {
     return answersOf(found, *search, stops, tokens);
   };
-  return translateLines(*session.workers, options, {tokens, *search, all},
-                        source, write);
+  return translateLines(*session.workers, options,
+                        {tokens, *search, all, others}, source, write);
 }
 
 static Status score(heddle_session &session, LineRunOptions options,
                     LineSource &source, AnswerWriter write) {
   LineTokens tokens = session.tokens();
+  std::vector<LineTokens> others = session.otherTokens();
   auto format = [&](const TokenIds &target, const std::vector<float> &scores) {
     double sum = 0;
     for (float each : scores)
@@ -98,7 +101,8 @@ static Status score(heddle_session &session, LineRunOptions options,
         {tokens.text(target), target, float(sum), float(sum), scores}};
   };
   return scoreLines(*session.workers, options,
-                    {tokens, format, session.values.stride}, source, write);
+                    {tokens, format, session.values.stride, others}, source,
+                    write);
 }
 
 /// A job over a source, for a caller who takes the answers.

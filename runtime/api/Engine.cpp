@@ -109,6 +109,10 @@ heddle_status heddle_engine_create(const heddle_model *model,
     if (value > size_t(most))
       return reportMisuse(Status::error("the limit '", name, "' is ", value,
                                         ", expected at most ", most));
+  if (!model->others.empty())
+    return report(Status::error(
+        "an engine runs one model, but '", model->loaded->artifact().path(),
+        "' is the first of an ensemble of ", model->others.size() + 1));
   auto created = std::make_unique<heddle_engine>();
   created->model = model->loaded;
   Result<std::unique_ptr<ThreadPool>> pool =

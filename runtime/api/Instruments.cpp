@@ -53,18 +53,32 @@ Status Taker::operator()(int64_t input, int64_t first, int64_t rows,
 static Status encodeAll(const heddle_session &session,
                         const heddle_input *inputs, size_t count,
                         std::vector<TokenIds> &sources,
-                        std::vector<TokenIds> &targets) {
+                        std::vector<TokenIds> &targets,
+                        SourceFeatures &features) {
   LineTokens tokens = session.tokens();
+  std::vector<LineTokens> others = session.otherTokens();
   ArraySource names(inputs, count);
   for (size_t i = 0; i < count; ++i) {
     if (session.cancelled)
       return cancellation();
     Line line = lineOf(inputs[i]);
-    Result<TokenIds> source = tokens.source(line.source);
-    if (source.ok() && source->empty())
-      source = Status::error("has no token");
+    auto encode = [&](const LineTokens &own) {
+      Result<TokenIds> source = own.source(line.source);
+      return source.ok() && source->empty()
+                 ? Result<TokenIds>(Status::error("has no token"))
+                 : source;
+    };
+    Result<TokenIds> source = encode(tokens);
     if (!source.ok())
       return Status::error(names.nameOf(int64_t(i)), " ", source.message());
+    features.others.emplace_back();
+    for (const LineTokens &other : others) {
+      Result<TokenIds> own = encode(other);
+      if (!own.ok())
+        return Status::error(names.nameOf(int64_t(i)), ", as '", other.file(),
+                             "' reads it, ", own.message());
+      features.others.back().push_back(std::move(*own));
+    }
     Result<TokenIds> target = tokens.target(line.target, TargetPart::Whole);
     if (!target.ok())
       return Status::error(names.nameOfTarget(int64_t(i)), " ",
@@ -97,8 +111,14 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
     return session->finish(status);
   Taker give = {*session, take, context,
                 size_t(model.manifest().targetVocabulary)};
+  if (!session->others.empty() && *known == DecoderForm::Prefill)
+    return session->finish(
+        Status::error("the form is prefill, but '", model.artifact().path(),
+                      "' is the first of an ensemble: expected full or step"));
   std::vector<TokenIds> sources, targets;
-  Status status = encodeAll(*session, inputs, count, sources, targets);
+  SourceFeatures features;
+  Status status =
+      encodeAll(*session, inputs, count, sources, targets, features);
   if (!status.ok())
     return session->finish(status);
   // Of each input, whichever device they are of.
@@ -110,8 +130,9 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
     return give(input, position, /*rows=*/1, logits);
   };
   auto score = [&] {
-    return scoreTargets(model, session->workers->session(0), sources, targets,
-                        {*known, session->tokens().generation().start}, sink);
+    return scoreTargets(
+        model, session->workers->session(0), sources, targets,
+        {*known, session->tokens().generation().start, features}, sink);
   };
   status = score();
   if (!status.ok() && session->workers->goOnWithCpu(0))

@@ -11,8 +11,10 @@
 #include "runtime/api/Arguments.h"
 #include "runtime/api/ArtifactDescription.h"
 #include "runtime/api/Failure.h"
+#include "runtime/search/Ensemble.h"
 #include "runtime/session/HiddenStates.h"
 
+#include <memory>
 #include <utility>
 
 using namespace heddle;
@@ -96,6 +98,36 @@ heddle_status heddle_model_load_memory(const void *bytes, size_t size,
   if (!artifact.ok())
     return share(artifact.status(), model);
   return share(Model::load(std::move(*artifact), optionsOf(flags)), model);
+}
+
+heddle_status heddle_ensemble_create(const heddle_model *const *members,
+                                     size_t count, heddle_model **ensemble) {
+  if (ensemble)
+    *ensemble = nullptr;
+  Status status = checkPointers({{"ensemble", ensemble}});
+  if (status.ok())
+    status = checkArrays({{"members", members, "count", count}});
+  if (status.ok() && count == 0)
+    status = Status::error("an ensemble has no member, expected 1 or more");
+  if (!status.ok())
+    return reportMisuse(status);
+  auto created = std::make_unique<heddle_model>();
+  for (size_t i = 0; i < count; ++i) {
+    status = checkPointers({{"member", members[i]}});
+    if (status.ok() && !members[i]->others.empty())
+      status = Status::error("a member of an ensemble is an ensemble itself");
+    if (!status.ok())
+      return reportMisuse(status);
+    status = checkMember(*members[0]->loaded, *members[i]->loaded);
+    if (!status.ok())
+      return report(status);
+    if (i == 0)
+      created->loaded = members[i]->loaded;
+    else
+      created->others.push_back(members[i]->loaded);
+  }
+  *ensemble = created.release();
+  return HEDDLE_OK;
 }
 
 void heddle_model_free(heddle_model *model) { delete model; }

@@ -14,6 +14,8 @@
 /// A share of a loaded model. Sessions have shares of their own.
 struct heddle_model {
   std::shared_ptr<const heddle::Model> loaded;
+  /// The other members of an ensemble, of which `loaded` is the first.
+  std::vector<std::shared_ptr<const heddle::Model>> others = {};
   /// Of heddle_vector_word: the words of components, spelled at the first call.
   struct Words {
     std::once_flag once;

@@ -154,6 +154,30 @@ static Result<RequestLanguages> findLanguages(const Model &model,
   return placeLanguages(model, languages, settings);
 }
 
+/// What settings say of an ensemble of as many other models, or of one model.
+static Status checkEnsemble(const Model &first, size_t others,
+                            const Settings &settings) {
+  const std::string &file = first.artifact().path();
+  size_t weights = settings.values().ensembleWeights.size();
+  if (others == 0) {
+    for (const char *name : {"ensemble-weights", "ensemble-mean"})
+      if (settings.has(name))
+        return Status::error(settings.nameOf(name),
+                             " is for an ensemble, but '", file,
+                             "' is one model");
+    return Status::success();
+  }
+  if (weights != 0 && weights != others + 1)
+    return Status::error(settings.nameOf("ensemble-weights"), " has ", weights,
+                         " numbers, expected one for each of ", others + 1,
+                         " models");
+  return settings.values().profile
+             ? Status::error(settings.nameOf("profile"),
+                             " counts the kernels of one model, but '", file,
+                             "' is the first of an ensemble of ", others + 1)
+             : Status::success();
+}
+
 Status heddle_session::configure(const Settings &wanted) {
   SettingValues wantedValues = wanted.values();
   if (Status status = checkProfile(*model, wanted); !status.ok())
@@ -162,12 +186,27 @@ Status heddle_session::configure(const Settings &wanted) {
     return status;
   if (Status status = checkTextTasks(*model, wanted); !status.ok())
     return status;
+  if (Status status = checkEnsemble(*model, others.size(), wanted);
+      !status.ok())
+    return status;
   Result<RequestLanguages> found = findLanguages(*model, wanted);
   if (!found.ok())
     return found.status();
+  std::vector<RequestLanguages> ofOthers;
+  for (const auto &other : others) {
+    Result<RequestLanguages> own = findLanguages(*other, wanted);
+    if (!own.ok())
+      return Status::error(own.message(), " in '", other->artifact().path(),
+                           "'");
+    ofOthers.push_back(*own);
+  }
   WorkerOptions options = workerOptions(wantedValues);
   if (!workers || !isSame(options, workerOptions(values))) {
     options.cancelled = &cancelled;
+    ensemble.others.clear();
+    for (const auto &other : others)
+      ensemble.others.push_back(other.get());
+    options.ensemble = others.empty() ? nullptr : &ensemble;
     Result<Workers> equipped = Workers::create(*model, options);
     if (!equipped.ok())
       return equipped.status();
@@ -176,7 +215,21 @@ Status heddle_session::configure(const Settings &wanted) {
   settings = wanted;
   values = std::move(wantedValues);
   languages = *found;
+  otherLanguages = std::move(ofOthers);
+  ensemble.mean = values.ensembleMean;
+  ensemble.setWeights(values.ensembleWeights);
+  ensemble.starts.clear();
+  for (const LineTokens &other : otherTokens())
+    ensemble.starts.push_back(*other.generation().start);
   return Status::success();
+}
+
+std::vector<LineTokens> heddle_session::otherTokens() const {
+  std::vector<LineTokens> all;
+  for (size_t i = 0; i < others.size(); ++i)
+    all.emplace_back(*others[i], values.ids, values.maxSource,
+                     settings.nameOf(""), otherLanguages[i]);
+  return all;
 }
 
 LineRunOptions heddle_session::runOptions() const {
@@ -275,6 +328,7 @@ heddle_status heddle_session_create(const heddle_model *model,
     return reportMisuse(status);
   auto created = std::make_unique<heddle_session>();
   created->model = model->loaded;
+  created->others = model->others;
   heddle_status status = heddle_session_configure(created.get(), settings);
   if (status == HEDDLE_OK)
     *session = created.release();

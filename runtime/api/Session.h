@@ -27,6 +27,11 @@ struct heddle_session {
   heddle::Settings settings;
   heddle::SettingValues values;
   heddle::RequestLanguages languages;
+  /// Of an ensemble, whose first member `model` is: the others, what they make
+  /// of the settings, and what sessions of the workers borrow.
+  std::vector<std::shared_ptr<const heddle::Model>> others = {};
+  std::vector<heddle::RequestLanguages> otherLanguages = {};
+  heddle::Ensemble ensemble = {};
   /// Threads and memory, as `values` ask for them.
   std::optional<heddle::Workers> workers;
   /// By number of threads.
@@ -45,6 +50,8 @@ struct heddle_session {
     return {*model, values.ids, values.maxSource, settings.nameOf(""),
             languages};
   }
+  /// How the other members of an ensemble read texts.
+  std::vector<heddle::LineTokens> otherTokens() const;
   heddle::LineRunOptions runOptions() const;
   heddle::TextOptions textOptions() const {
     return {values.maxSource, values.refusesLong, values.ids, values.stride};

@@ -108,6 +108,24 @@ Result<TokenIds> heddle::parseIdList(const std::string &name,
   return std::move(*ids);
 }
 
+Result<std::vector<double>> heddle::parseWeights(const std::string &name,
+                                                 const std::string &text) {
+  std::vector<double> weights;
+  bool isAny = false;
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    Result<double> weight =
+        parseReal(name, text.substr(begin, end - begin), 0, 1e6);
+    if (!weight.ok())
+      return refuse(name, text, "numbers from 0 to 1e6, as 1,2,0.5");
+    isAny = isAny || *weight > 0;
+    weights.push_back(*weight);
+    begin = end + 1;
+  }
+  return isAny ? Result(std::move(weights))
+               : refuse(name, text, "a weight above 0");
+}
+
 Result<std::vector<int32_t>> heddle::parsePositions(const std::string &name,
                                                     const std::string &text) {
   if (text == "none")

@@ -31,6 +31,10 @@ Result<double> parseReal(const std::string &name, const std::string &text,
 /// From 0 to 2^64 - 1.
 Result<uint64_t> parseSeed(const std::string &name, const std::string &text);
 
+/// Numbers from 0 to 1e6 with commas between them, of which one is above 0.
+Result<std::vector<double>> parseWeights(const std::string &name,
+                                         const std::string &text);
+
 /// Token ids with commas between them.
 Result<TokenIds> parseIdList(const std::string &name, const std::string &text);
 

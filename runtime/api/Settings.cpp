@@ -126,6 +126,19 @@ static Status readLanguage(SettingValues &values, const std::string &name,
   values.*Member = text;
   return Status::success();
 }
+static Status readWeights(SettingValues &values, const std::string &name,
+                          const std::string &text) {
+  return put(values.ensembleWeights, parseWeights(name, text));
+}
+static Status readMean(SettingValues &values, const std::string &name,
+                       const std::string &text) {
+  values.ensembleMean = text == "linear" ? EnsembleMean::Probabilities
+                                         : EnsembleMean::LogProbabilities;
+  return text == "linear" || text == "log"
+             ? Status::success()
+             : Status::error(name, " has the value '", text,
+                             "', expected log or linear");
+}
 static Status readOnError(SettingValues &values, const std::string &name,
                           const std::string &text) {
   values.onError = parseOnError(text);
@@ -197,6 +210,14 @@ static constexpr Row kSearchRows[] = {
 };
 
 static constexpr Row kOtherRows[] = {
+    {{"ensemble-mean", "log|linear", kSearchGroup,
+      "what an ensemble takes the mean of: the log-probabilities of a token "
+      "(log, the default), or its probabilities (linear)"},
+     readMean},
+    {{"ensemble-weights", "W,W,...", kSearchGroup,
+      "the weight of each model of an ensemble in that mean, the first one's "
+      "first; they are divided by their sum (default: equal weights)"},
+     readWeights},
     {{"split", nullptr, kTextGroup,
       "translate running text sentence by sentence; white space stays; "
       "browser in place of true cuts as browsers do, at . ? ! alone"},

@@ -16,6 +16,7 @@
 #include "runtime/lines/OnError.h"
 #include "runtime/lines/QuestionAnswers.h"
 #include "runtime/lines/SentenceSplitter.h"
+#include "runtime/search/Ensemble.h"
 #include "runtime/search/SearchOptions.h"
 
 #include <cstdint>
@@ -50,6 +51,9 @@ struct SettingValues {
   bool refusesLong = false;
   std::optional<int64_t> stride;
   bool split = false, ids = false, profile = false;
+  /// One for each member of an ensemble, or none.
+  std::vector<double> ensembleWeights;
+  EnsembleMean ensembleMean = EnsembleMean::LogProbabilities;
   /// With `split`.
   SplitRules splitRules = SplitRules::AllScripts;
 };

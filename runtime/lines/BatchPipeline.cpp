@@ -40,6 +40,7 @@ Sentences BatchPipeline::OpenWindow::gather() {
     sentences.features.types.push_back(std::move(sentence.types));
     sentences.features.promptTokens.push_back(0);
     sentences.features.places.push_back(std::move(sentence.places));
+    sentences.features.others.emplace_back();
   }
   return std::move(sentences);
 }
@@ -180,6 +181,7 @@ void BatchPipeline::read(Lock &lock) {
   sentences.features.types.resize(count);
   sentences.features.promptTokens.resize(count);
   sentences.features.places.resize(count);
+  sentences.features.others.resize(count);
   windows.push_back({std::move(lines.lines), std::move(sentences),
                      std::vector<LineAnswer>(count), /*further=*/{}, size,
                      /*open=*/0,
@@ -227,6 +229,7 @@ void BatchPipeline::encode(const Task &task) {
     sentences.features.types[line] = std::move(sentence->types);
     sentences.features.promptTokens[line] = sentence->promptTokens;
     sentences.features.places[line] = std::move(sentence->places);
+    sentences.features.others[line] = std::move(sentence->others);
     window.answers[line].notice = std::move(sentence->notice);
     window.answers[line].hasFailed = sentence->hasFailed;
     window.answers[line].kept = std::move(sentence->kept);

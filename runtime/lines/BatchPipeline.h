@@ -64,6 +64,7 @@ struct Sentence {
   TokenIds types = {};
   int32_t promptTokens = 0;
   std::vector<TokenPlace> places = {};
+  std::vector<TokenIds> others = {};
   /// Text of the line that the writer of its answer needs.
   std::string kept = {};
   /// Further windows of a long text, which have sources, types and places

@@ -41,6 +41,8 @@ std::vector<Batch> heddle::divideByLength(Sentences sentences,
       features.promptTokens.push_back(all.promptTokens[number]);
     if (!all.places.empty())
       features.places.push_back(std::move(all.places[number]));
+    if (!all.others.empty())
+      features.others.push_back(std::move(all.others[number]));
     batches.back().lines.push_back(sentences.lineOf(number));
     batches.back().numbers.push_back(number);
   }

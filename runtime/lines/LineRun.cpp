@@ -51,7 +51,8 @@ static Batch partOf(const Batch &batch, size_t first, size_t count) {
   return {part(batch.sources),
           part(batch.targets),
           {partOfSome(features.candidates), partOfSome(features.types),
-           partOfSome(features.promptTokens), partOfSome(features.places)},
+           partOfSome(features.promptTokens), partOfSome(features.places),
+           partOfSome(features.others)},
           part(batch.lines),
           part(batch.numbers)};
 }

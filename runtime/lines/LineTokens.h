@@ -78,6 +78,8 @@ public:
   }
   /// How the model generates in the languages of the request.
   Generation generation() const;
+  /// The file of the model.
+  const std::string &file() const { return model.artifact().path(); }
   /// Fails if the model has no tokenizer: a line of text is nothing to it.
   Status checkTokenizer() const;
 

@@ -30,10 +30,10 @@ namespace {
 class TextJob : public LineJob {
 public:
   TextJob(const Model &model, const LineTokens &tokens,
-          const LineSource &source, TargetPart part, OnError onError,
-          bool ofAnyLength = false)
-      : model(model), source(source), tokens(tokens), part(part),
-        crops(onError == OnError::Crop), ofAnyLength(ofAnyLength) {}
+          const std::vector<LineTokens> &others, const LineSource &source,
+          TargetPart part, OnError onError, bool ofAnyLength = false)
+      : model(model), source(source), tokens(tokens), others(others),
+        part(part), crops(onError == OnError::Crop), ofAnyLength(ofAnyLength) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
     std::string cut;
@@ -48,9 +48,13 @@ public:
       return Status::error(source.nameOfTarget(number), " ", target.message());
     if (Status status = checkBehindPrompt(*ids, *target); !status.ok())
       return Status::error(source.nameOfTarget(number), " ", status.message());
+    Sentence sentence{std::move(*ids), std::move(*target)};
+    if (Status status = encodeForOthers(number, line, sentence, cut);
+        !status.ok())
+      return status;
     if (!cut.empty())
-      cut = source.nameOf(number) + " " + cut;
-    return Sentence{std::move(*ids), std::move(*target), std::move(cut)};
+      sentence.notice = source.nameOf(number) + " " + cut;
+    return sentence;
   }
 
 protected:
@@ -58,6 +62,31 @@ protected:
   const LineSource &source;
 
 private:
+  /// What the other members of an ensemble read, which have to take the target,
+  /// too; `cut` says what was cut first.
+  Status encodeForOthers(int64_t number, const Line &line, Sentence &sentence,
+                         std::string &cut) const {
+    if (sentence.source.empty())
+      return Status::success();
+    for (const LineTokens &other : others) {
+      std::string ownCut;
+      Result<TokenIds> ids =
+          other.source(line.source, crops ? &ownCut : nullptr);
+      if (ids.ok() && ids->empty())
+        ids = Status::error("has no token");
+      if (!ids.ok())
+        return Status::error(source.nameOf(number), ", as '", other.file(),
+                             "' reads it, ", ids.message());
+      sentence.others.push_back(std::move(*ids));
+      if (cut.empty())
+        cut = ownCut;
+      Result<TokenIds> target = other.target({"", sentence.target}, part);
+      if (!target.ok())
+        return Status::error(source.nameOfTarget(number), ", as '",
+                             other.file(), "' reads it, ", target.message());
+    }
+    return Status::success();
+  }
   /// Whether a prompt leaves room for what a target begins with.
   Status checkBehindPrompt(const TokenIds &prompt,
                            const TokenIds &target) const {
@@ -71,6 +100,7 @@ private:
   }
 
   const LineTokens &tokens;
+  const std::vector<LineTokens> &others;
   TargetPart part;
   bool crops, ofAnyLength;
 };
@@ -79,8 +109,8 @@ class TranslationJob : public TextJob {
 public:
   TranslationJob(const Model &model, const TranslationOptions &translation,
                  const LineSource &source, OnError onError)
-      : TextJob(model, translation.tokens, source, TargetPart::Beginning,
-                onError),
+      : TextJob(model, translation.tokens, translation.others, source,
+                TargetPart::Beginning, onError),
         search(translation.search), format(translation.format) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
@@ -105,23 +135,17 @@ public:
   }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return bytesToGenerate(model, session, batch.sources, batch.targets,
-                           search);
+                           session.ensemble() ? optionsOf(batch) : search);
   }
   Result<std::vector<Answer>> answer(Session &session,
                                      const Batch &batch) override {
-    SearchOptions own = search;
+    SearchOptions own = optionsOf(batch);
     if (search.onToken)
       own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
                         bool isLast) {
         hasShown = true;
         search.onToken(batch.lines[size_t(sentence)], before, token, isLast);
       };
-    // Lists of lines become those of the batch's sentences.
-    if (search.allowed.size() > 1) {
-      own.allowed.clear();
-      for (int64_t line : batch.lines)
-        own.allowed.push_back(search.allowed[size_t(line)]);
-    }
     auto found = generate(model, session, batch.sources, batch.targets, own);
     if (!found.ok())
       return found.status();
@@ -138,6 +162,17 @@ public:
              const std::optional<RunnerLimit> &limit) override;
 
 private:
+  /// Lists of lines become those of the batch's sentences.
+  SearchOptions optionsOf(const Batch &batch) const {
+    SearchOptions own = search;
+    own.others = batch.features.others;
+    if (search.allowed.size() > 1) {
+      own.allowed.clear();
+      for (int64_t line : batch.lines)
+        own.allowed.push_back(search.allowed[size_t(line)]);
+    }
+    return own;
+  }
   /// Gives hypotheses the texts of their sources, which are not needed again.
   void addTexts(const Batch &batch,
                 std::vector<std::vector<Hypothesis>> &found) {
@@ -229,8 +264,8 @@ class ScoreJob : public TextJob {
 public:
   ScoreJob(const Model &model, const ScoreOptions &scores,
            const LineSource &source, OnError onError)
-      : TextJob(model, scores.tokens, source, TargetPart::Whole, onError,
-                scores.overlap.has_value()),
+      : TextJob(model, scores.tokens, scores.others, source, TargetPart::Whole,
+                onError, scores.overlap.has_value()),
         start(scores.tokens.generation().start), format(scores.format),
         overlap(scores.overlap),
         positions(model.manifest().generation.maxTarget) {}
@@ -248,13 +283,14 @@ public:
   }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     Windows windows = windowsOf(batch);
-    return bytesToScore(model, session, windows.sources, windows.targets);
+    return bytesToScore(model, session, windows.sources, windows.targets,
+                        othersOf(session, batch));
   }
   Result<std::vector<Answer>> answer(Session &session,
                                      const Batch &batch) override {
     Windows windows = windowsOf(batch);
-    auto scores =
-        scoreTokens(model, session, windows.sources, windows.targets, start);
+    auto scores = scoreTokens(model, session, windows.sources, windows.targets,
+                              start, othersOf(session, batch));
     if (!scores.ok())
       return scores.status();
     std::vector<Answer> answers;
@@ -275,6 +311,12 @@ private:
     std::vector<int64_t> counts;
   };
   Windows windowsOf(const Batch &batch) const;
+  /// An ensemble scores no windows.
+  static std::vector<std::vector<TokenIds>> othersOf(const Session &session,
+                                                     const Batch &batch) {
+    return session.ensemble() ? batch.features.others
+                              : std::vector<std::vector<TokenIds>>();
+  }
   /// Whether a sentence is scored in windows.
   bool isCut(const Sentence &sentence) const {
     return overlap && positions &&

@@ -33,6 +33,8 @@ struct TranslationOptions {
   const LineTokens &tokens;
   const SearchOptions &search;
   const HypothesesFormat &format;
+  /// How each other member of an ensemble reads lines.
+  const std::vector<LineTokens> &others;
 };
 
 /// Writes the translation of each line, in order. What a line says of its
@@ -54,6 +56,8 @@ struct ScoreOptions {
   /// Of a model that continues texts: those longer than its positions are
   /// scored in windows, of which each has so many tokens of the one before it.
   std::optional<int64_t> overlap = {};
+  /// As TranslationOptions has them.
+  const std::vector<LineTokens> &others;
 };
 
 /// Writes how likely the target of each line is, as scoreTokens says.

@@ -37,7 +37,7 @@ Result<Workers> Workers::create(const Model &model,
 
 SessionOptions Workers::optionsOf(const Equipment &worker) const {
   return {worker.pool.get(), worker.profile.get(), options.inputs,
-          options.cancelled};
+          options.cancelled, options.ensemble};
 }
 
 std::unique_ptr<Session> Workers::makeSession(const Model &model,

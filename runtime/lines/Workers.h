@@ -33,6 +33,7 @@ struct WorkerOptions {
   /// As SessionOptions has them.
   InputSettings inputs = {};
   const std::atomic<bool> *cancelled = nullptr;
+  const Ensemble *ensemble = nullptr;
 };
 
 /// As many as keep all cores busy that this process may use, with so many

@@ -24,9 +24,11 @@ static constexpr int64_t kReservedTokens = 1 << 14;
 static DecoderForm formFor(const Model &model, const Constraints &constraints,
                            const Generation &settings,
                            const SearchOptions &options, bool hasShortlist,
-                           int64_t forbidden) {
+                           bool isEnsemble, int64_t forbidden) {
   if (hasShortlist)
     return DecoderForm::ShortlistStep;
+  if (isEnsemble)
+    return DecoderForm::Step;
   bool needsLogits = (options.samples && settings.temperature > 0) ||
                      constraints.changesScores() ||
                      forbidden > kMostForbidden || !options.allowed.empty();
@@ -80,14 +82,30 @@ static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
   return inputs;
 }
 
+/// What the other members of an ensemble ask for: positions for all that is
+/// generated, and steps in place of a prefill if one of them has none.
+static void takeMembers(const Ensemble &ensemble,
+                        std::optional<int64_t> &positions, bool &prefills) {
+  for (const Model *other : ensemble.others) {
+    std::optional<int64_t> own = other->manifest().generation.maxTarget;
+    if (own)
+      positions = std::min(*own, positions.value_or(*own));
+    prefills = prefills && other->entryPoint(other->prefillRole());
+  }
+}
+
 Result<Demand> heddle::demandOf(const Model &model,
                                 const std::vector<TokenIds> &sources,
                                 const std::vector<TokenIds> &prefixes,
-                                const SearchOptions &options) {
+                                const SearchOptions &options,
+                                const Ensemble *ensemble) {
   const Manifest &manifest = model.manifest();
   Result<Generation> settings = settingsFor(manifest, options);
   if (!settings.ok())
     return settings.status();
+  bool prefills = true;
+  if (ensemble)
+    takeMembers(*ensemble, settings->maxTarget, prefills);
   // A prompt's first token is the first input.
   bool isPrompted = manifest.promptsTarget;
   if (isPrompted)
@@ -100,8 +118,9 @@ Result<Demand> heddle::demandOf(const Model &model,
 
   // Who says what may come has a list of his own.
   const Shortlist *shortlist =
-      !options.withoutShortlist && options.allowed.empty() ? model.shortlist()
-                                                           : nullptr;
+      !options.withoutShortlist && options.allowed.empty() && !ensemble
+          ? model.shortlist()
+          : nullptr;
   Constraints constraints(*settings, manifest.targetVocabulary);
   Demand demand;
   DecoderRequest &request = demand.request;
@@ -120,10 +139,11 @@ Result<Demand> heddle::demandOf(const Model &model,
     if (shortlist)
       demand.features.candidates.push_back(shortlist->candidates(sources[i]));
   }
+  demand.features.others = options.others;
   demand.room = std::min(request.length, kReservedTokens);
   int64_t forbidden = constraints.mostForbidden(request.length);
-  request.form =
-      formFor(model, constraints, *settings, options, shortlist, forbidden);
+  request.form = formFor(model, constraints, *settings, options, shortlist,
+                         ensemble != nullptr, forbidden);
   // Behind them the mark that Search::prepare sets.
   if (forbidsBefore(request.form))
     request.forbidden = forbidden + 1;
@@ -133,7 +153,7 @@ Result<Demand> heddle::demandOf(const Model &model,
   if (isPrompted && model.prefillRole() == Role::Extend) {
     demand.prefill = prefixes;
     request.prefillLogits = int64_t(prefixes.size());
-  } else if (model.entryPoint(model.prefillRole(), shortlist)) {
+  } else if (prefills && model.entryPoint(model.prefillRole(), shortlist)) {
     demand.prefill = inputsBefore(prefixes, settings->start);
   }
   for (const TokenIds &input : demand.prefill)

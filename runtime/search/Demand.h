@@ -37,10 +37,12 @@ std::vector<TokenIds> beginningsOf(const Model &model,
 
 /// The demand of sentences that begin with `prefixes`, which may be none. Fails
 /// as settingsFor and Model::checkPrefix, and if a model has no start token.
+/// Other members of an ensemble have a part in it.
 Result<Demand> demandOf(const Model &model,
                         const std::vector<TokenIds> &sources,
                         const std::vector<TokenIds> &prefixes,
-                        const SearchOptions &options);
+                        const SearchOptions &options,
+                        const Ensemble *ensemble = nullptr);
 
 } // namespace heddle
 

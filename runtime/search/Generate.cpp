@@ -34,12 +34,12 @@ static SearchOptions optionsOfFirst(SearchOptions options) {
 }
 
 /// The demand of optionsOfFirst(options).
-static Result<Demand> demandOfFirst(const Model &model,
+static Result<Demand> demandOfFirst(const Model &model, const Session &session,
                                     const std::vector<TokenIds> &sources,
                                     const std::vector<TokenIds> &prefixes,
                                     const SearchOptions &options) {
-  Result<Demand> demand =
-      demandOf(model, sources, prefixes, optionsOfFirst(options));
+  Result<Demand> demand = demandOf(model, sources, prefixes,
+                                   optionsOfFirst(options), session.ensemble());
   if (demand.ok() && demand->request.form == DecoderForm::BestStep)
     demand->request.best = options.alternatives;
   return demand;
@@ -92,7 +92,8 @@ Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
                                         const std::vector<TokenIds> &given,
                                         const SearchOptions &options) {
   std::vector<TokenIds> prefixes = beginningsOf(model, sources, given);
-  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+  Result<Demand> demand =
+      demandOf(model, sources, prefixes, options, session.ensemble());
   Result<int64_t> bytes = bytesOf(demand, model, session, sources, options);
   if (bytes.ok() &&
       (options.wantsAttention() || demand->settings.coveragePenalty != 0))
@@ -103,8 +104,8 @@ Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
   if (!bytes.ok() || options.alternatives == 0)
     return bytes;
   Result<int64_t> first =
-      bytesOf(demandOfFirst(model, sources, prefixes, options), model, session,
-              sources, options);
+      bytesOf(demandOfFirst(model, session, sources, prefixes, options), model,
+              session, sources, options);
   return first.ok() ? std::max(*first, *bytes) : first;
 }
 
@@ -171,7 +172,8 @@ static Result<std::vector<std::vector<Hypothesis>>> searchOnce(
     const Model &model, Session &session, const std::vector<TokenIds> &sources,
     const std::vector<TokenIds> &prefixes, const SearchOptions &options,
     std::vector<GivenToken> given = {}, std::vector<uint32_t> samples = {}) {
-  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+  Result<Demand> demand =
+      demandOf(model, sources, prefixes, options, session.ensemble());
   if (!demand.ok())
     return demand.status();
   auto batch = beginBatch(model, session, sources, prefixes, options, *demand);
@@ -196,7 +198,8 @@ static Result<std::vector<std::vector<Hypothesis>>> searchOnce(
 static Result<std::vector<std::vector<GivenToken>>> findFirstTokens(
     const Model &model, Session &session, const std::vector<TokenIds> &sources,
     const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
-  Result<Demand> demand = demandOfFirst(model, sources, prefixes, options);
+  Result<Demand> demand =
+      demandOfFirst(model, session, sources, prefixes, options);
   if (!demand.ok())
     return demand.status();
   auto batch = beginBatch(model, session, sources, prefixes, options, *demand);
@@ -236,6 +239,7 @@ searchEach(const Model &model, Session &session,
     SearchOptions own = options;
     if (options.allowed.size() > 1)
       own.allowed.clear();
+    own.others.clear();
     for (size_t k = begin; k < end; ++k) {
       size_t i = all[k].source;
       ownSources.push_back(sources[i]);
@@ -243,6 +247,8 @@ searchEach(const Model &model, Session &session,
         ownPrefixes.push_back(prefixes[i]);
       if (options.allowed.size() > 1)
         own.allowed.push_back(options.allowed[i]);
+      if (!options.others.empty())
+        own.others.push_back(options.others[i]);
       if (all[k].given)
         given.push_back(*all[k].given);
       samples.push_back(all[k].sample);

@@ -1,7 +1,8 @@
 //===- Search.cpp - What all searches of a batch share --------------------===//
 //
 // Log-probabilities are those of log-softmax over all logits, then changed by
-// constraints, and normalised again only if that is asked for.
+// constraints, and normalised again only if that is asked for. The mean of an
+// ensemble's log-probabilities is taken as it is, as Marian takes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +35,11 @@ Status Search::choose(int32_t sentence, int64_t first, int64_t count,
   else
     chooseFree(sentence, first, count, next);
   return Status::success();
+}
+
+float Search::sumOf(const NextTokenScores &logits) const {
+  // Those of an ensemble are log-probabilities, or a mean of them.
+  return session.ensemble() ? 0 : logSumExp(logits.values, logits.count);
 }
 
 TokensSoFar Search::soFar(int64_t row) const {
@@ -91,7 +97,7 @@ BestContinuations Search::findContinuations(int64_t row, int64_t most,
   // Only a penalty tells logits from log-probabilities that are normalised
   // again.
   bool changes = constraints.changesScores(), isOwn = !settings.renormalizes;
-  float sum = changes || isOwn ? logSumExp(logits.values, logits.count) : 0;
+  float sum = changes || isOwn ? sumOf(logits) : 0;
   if (changes && std::isfinite(sum)) {
     for (int64_t i = 0; i < logits.count; ++i)
       logits.values[i] -= sum;

@@ -93,6 +93,8 @@ protected:
   size_t sentenceOf(int64_t row) const {
     return size_t(session.sentence(row) - batch.firstSentence);
   }
+  /// What a logit is above its log-probability, of all logits of a row.
+  float sumOf(const NextTokenScores &logits) const;
   TokensSoFar soFar(int64_t row) const;
   NextTokenScores logitsOf(int64_t row) const;
   /// What was chosen for a row; null if it is free.

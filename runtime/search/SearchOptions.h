@@ -39,6 +39,9 @@ struct SearchOptions {
            : allowed.size() == 1 ? &allowed.front()
                                  : &allowed[sentence];
   }
+  /// Of each sentence, what each other member of an ensemble reads; none if all
+  /// read the same.
+  std::vector<std::vector<TokenIds>> others;
   /// Whether hypotheses have what they attended to.
   bool wantsAttention() const { return aligns || replacesUnknowns; }
   /// Samples of each sentence, independent of each other.

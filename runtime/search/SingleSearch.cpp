@@ -56,7 +56,7 @@ SingleSearch::chooseFrom(int64_t row, NextTokenScores logits) {
   bool wantsOwn = options.wantsSums && !settings.renormalizes;
   float sum = 0;
   if (wantsOwn) {
-    sum = logSumExp(logits.values, logits.count);
+    sum = sumOf(logits);
     unchanged.assign(logits.values, logits.values + logits.count);
   }
   constraints.apply(soFar(row), logits);

@@ -21,7 +21,14 @@ using namespace heddle;
 static constexpr int64_t kMostLogitBytes = int64_t(1) << 26;
 
 /// A long target alone has the logits of a call at a time, if the code extends.
-static DecoderForm formOf(const Model &model, int64_t positions) {
+static DecoderForm formOf(const Model &model, const Session &session,
+                          int64_t positions) {
+  if (const Ensemble *ensemble = session.ensemble()) {
+    bool isWhole = model.entryPoint(Role::Full);
+    for (const Model *other : ensemble->others)
+      isWhole = isWhole && other->entryPoint(Role::Full);
+    return isWhole ? DecoderForm::Full : DecoderForm::Step;
+  }
   int64_t bytes =
       positions * model.manifest().targetVocabulary * int64_t(sizeof(float));
   bool isLong = bytes > kMostLogitBytes && model.entryPoint(Role::Extend);
@@ -61,22 +68,36 @@ static int64_t mostPositions(const Model &model,
 }
 
 /// A part of all.
-static std::vector<TokenIds> partOf(const std::vector<TokenIds> &all,
-                                    size_t first, size_t count) {
+template <typename T>
+static std::vector<T> partOf(const std::vector<T> &all, size_t first,
+                             size_t count) {
   auto begin = all.begin() + static_cast<ptrdiff_t>(first);
-  return std::vector<TokenIds>(begin, begin + static_cast<ptrdiff_t>(count));
+  return std::vector<T>(begin, begin + static_cast<ptrdiff_t>(count));
+}
+
+using Others = std::vector<std::vector<TokenIds>>;
+
+/// What the other members of an ensemble read of a part of all sentences.
+static SourceFeatures featuresOf(const Others &others, size_t first,
+                                 size_t count) {
+  SourceFeatures features;
+  if (!others.empty())
+    features.others = partOf(others, first, count);
+  return features;
 }
 
 Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
                                      const std::vector<TokenIds> &sources,
-                                     const std::vector<TokenIds> &targets) {
+                                     const std::vector<TokenIds> &targets,
+                                     const Others &others) {
   int64_t most = 0;
   for (size_t first = 0; first < targets.size();) {
     size_t count = countTogether(model, sources, targets, first);
     int64_t longest = mostPositions(model, sources, targets, first, count);
-    DecoderRequest request{formOf(model, longest), longest};
+    DecoderRequest request{formOf(model, session, longest), longest};
     Result<int64_t> bytes =
-        session.bytesFor(partOf(sources, first, count), request);
+        session.bytesFor(partOf(sources, first, count), request,
+                         featuresOf(others, first, count));
     if (!bytes.ok())
       return bytes;
     most = std::max(most, *bytes);
@@ -85,9 +106,11 @@ Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
   return most;
 }
 
-Result<std::vector<std::vector<float>>> heddle::scoreTokens(
-    const Model &model, Session &session, const std::vector<TokenIds> &sources,
-    const std::vector<TokenIds> &targets, std::optional<int32_t> start) {
+Result<std::vector<std::vector<float>>>
+heddle::scoreTokens(const Model &model, Session &session,
+                    const std::vector<TokenIds> &sources,
+                    const std::vector<TokenIds> &targets,
+                    std::optional<int32_t> start, const Others &others) {
   if (sources.size() != targets.size())
     return Status::error("a batch of ",
                          countOf(int64_t(sources.size()), "sentence"), " has ",
@@ -98,9 +121,9 @@ Result<std::vector<std::vector<float>>> heddle::scoreTokens(
     size_t count = countTogether(model, sources, targets, first);
     auto sink = [&](int64_t sentence, int64_t position, const float *logits) {
       size_t target = first + static_cast<size_t>(sentence);
-      float sum = logSumExp(logits, vocabulary);
+      float sum = session.ensemble() ? 0 : logSumExp(logits, vocabulary);
       float logit = logits[targets[target][static_cast<size_t>(position)]];
-      scores[target].push_back(std::isfinite(sum)
+      scores[target].push_back(std::isfinite(sum) && !std::isnan(logit)
                                    ? logit - sum
                                    : -std::numeric_limits<float>::infinity());
       return Status::success();
@@ -109,7 +132,9 @@ Result<std::vector<std::vector<float>>> heddle::scoreTokens(
     if (Status status =
             scoreTargets(model, session, partOf(sources, first, count),
                          partOf(targets, first, count),
-                         {formOf(model, longest), start}, sink);
+                         {formOf(model, session, longest), start,
+                          featuresOf(others, first, count)},
+                         sink);
         !status.ok())
       return status;
     first += count;

@@ -19,13 +19,15 @@ namespace heddle {
 
 /// log p(token | source, the target's tokens before it) of each token of each
 /// target, in nats; a target scores its end only if it has one. -inf if no
-/// logit is a number. Runs the full form if the model has one, as many
-/// targets at a time as few megabytes of logits allow. Errors are those of
-/// scoreTargets. `start` is the decoder's first input.
+/// logit is a number. `others` are as SourceFeatures has them. Runs the full
+/// form if the model has one, as many targets at a time as few megabytes of
+/// logits allow. Errors are those of scoreTargets. `start` is the decoder's
+/// first input.
 Result<std::vector<std::vector<float>>>
 scoreTokens(const Model &model, Session &session,
             const std::vector<TokenIds> &sources,
-            const std::vector<TokenIds> &targets, std::optional<int32_t> start);
+            const std::vector<TokenIds> &targets, std::optional<int32_t> start,
+            const std::vector<std::vector<TokenIds>> &others = {});
 
 /// Appends a target behind its prompt as windows of at most so many positions.
 /// The first one has the prompt, each other one the last `overlap` tokens of
@@ -39,9 +41,11 @@ int64_t addWindows(const TokenIds &prompt, const TokenIds &target,
 
 /// The bytes of its session that scoreTokens() takes for these arguments; ends
 /// the session's batch.
-Result<int64_t> bytesToScore(const Model &model, Session &session,
-                             const std::vector<TokenIds> &sources,
-                             const std::vector<TokenIds> &targets);
+Result<int64_t>
+bytesToScore(const Model &model, Session &session,
+             const std::vector<TokenIds> &sources,
+             const std::vector<TokenIds> &targets,
+             const std::vector<std::vector<TokenIds>> &others = {});
 
 } // namespace heddle
 

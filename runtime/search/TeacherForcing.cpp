@@ -168,7 +168,8 @@ Status heddle::scoreTargets(const Model &model, Session &session,
     longest = std::max(longest, int64_t(lesson.inputs.size()));
   if (longest == 0)
     return Status::success();
-  if (Status status = session.begin(sources, {teaching.form, longest});
+  if (Status status =
+          session.begin(sources, {teaching.form, longest}, teaching.features);
       !status.ok())
     return status;
   int64_t vocabulary = model.manifest().targetVocabulary;

@@ -29,6 +29,8 @@ struct Teaching {
   DecoderForm form;
   /// The decoder's first input; of no use if sources are prompts of targets.
   std::optional<int32_t> start;
+  /// What else is said of the sources.
+  SourceFeatures features = {};
 };
 
 /// Positions of the decoder that scoring a target takes.
@@ -43,9 +45,10 @@ Status checkTaught(const Model &model, const TokenIds &source,
 /// Feeds the start token, or a source that is a prompt, and the targets
 /// (without their last token, which nothing follows) to the decoder, and hands
 /// out the raw logits of each token of the targets: nothing suppressed, no
-/// shortlist. Positions of one sentence come in order; sentences may alternate.
-/// Errors are those of Session::begin, of checkTaught and of the sink,
-/// and a model with neither start token nor prompts.
+/// shortlist; of an ensemble its log-probabilities. Positions of one sentence
+/// come in order; sentences may alternate. Errors are those of Session::begin,
+/// of checkTaught and of the sink, and a model with neither start token nor
+/// prompts.
 Status scoreTargets(const Model &model, Session &session,
                     const std::vector<TokenIds> &sources,
                     const std::vector<TokenIds> &targets,

@@ -18,7 +18,8 @@ Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
   Result<Layout> layout = plan(sources, request, features);
   if (!layout.ok())
     return layout.status();
-  return bytes();
+  Result<int64_t> more = bytesForOthers(sources, request, features);
+  return more.ok() ? bytes() + *more : more;
 }
 
 Status Session::begin(const std::vector<TokenIds> &sources,
@@ -53,7 +54,10 @@ Status Session::begin(const std::vector<TokenIds> &sources,
       return status;
   if (task.entry)
     return call(task);
-  return prepare.entry ? call(prepare) : Status::success();
+  if (prepare.entry)
+    if (Status status = call(prepare); !status.ok())
+      return status;
+  return beginOthers(sources, request, features);
 }
 
 /// What stands around a step's entry.
@@ -100,7 +104,11 @@ Status Session::call(Binding &binding, const CallFrame &frame) {
 Status Session::runFull() {
   if (Status status = workspace.send(decoder.ofStep()); !status.ok())
     return status;
-  return call(decode);
+  Status status = call(decode);
+  bool runs = status.ok() && !others.empty() &&
+              decode.entry->description->role == Role::Full;
+  return runs ? runOthers(dims[Dim::Batch], dims[Dim::Target], /*isStep=*/false)
+              : status;
 }
 
 Status Session::runPrefill(const std::vector<TokenIds> &inputs,
@@ -115,7 +123,8 @@ Status Session::runPrefill(const std::vector<TokenIds> &inputs,
   decoder.setPast(inputs);
   if (Status status = workspace.send(decoder.ofPast()); !status.ok())
     return status;
-  return extend(pieces, tell);
+  Status status = extend(pieces, tell);
+  return status.ok() ? prefillOthers(inputs) : status;
 }
 
 void Session::accept(int64_t row, int64_t guesses, int64_t right) {
@@ -174,6 +183,10 @@ Status Session::runStep() {
     return status;
   if (Status status = call(decode, frameOfStep()); !status.ok())
     return status;
+  if (!others.empty())
+    if (Status status = runOthers(rows(), /*width=*/1, /*isStep=*/true);
+        !status.ok())
+      return status;
   decoder.advance();
   return Status::success();
 }
@@ -184,6 +197,9 @@ Status Session::keep(const std::vector<int32_t> &parents) {
     if (Status status = device->moveRows(
             {state.rows, state.rowBytes, state.rowBytes, spare}, parents);
         !status.ok())
+      return status;
+  for (auto &other : others)
+    if (Status status = other->keep(parents); !status.ok())
       return status;
   return decoder.keep(parents);
 }

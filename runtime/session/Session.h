@@ -16,6 +16,7 @@
 #include "runtime/Result.h"
 #include "runtime/artifact/Manifest.h"
 #include "runtime/search/BestLogits.h"
+#include "runtime/search/Ensemble.h"
 #include "runtime/search/GreedyChoice.h"
 #include "runtime/session/DecoderRows.h"
 #include "runtime/session/Device.h"
@@ -55,16 +56,21 @@ struct SessionOptions {
   InputSettings inputs = {};
   /// Ends a decoding at its next step; null if nobody will. Borrowed.
   const std::atomic<bool> *cancelled = nullptr;
+  /// Other models that decode with the session's; null for none.
+  const Ensemble *ensemble = nullptr;
 };
 
 /// Owns the memory of a batch and reuses it for the next one. Borrows the
 /// model. One thread at a time; sessions of one model are independent.
 class Session {
 public:
-  explicit Session(const Model &model, SessionOptions options = {})
+  explicit Session(const Model &model, const SessionOptions &options = {})
       : model(model), isRagged(model.manifest().isRagged()), pool(options.pool),
-        profile(options.profile), inputSettings(std::move(options.inputs)),
-        cancelled(options.cancelled), device(model.makeDevice()) {}
+        profile(options.profile), inputSettings(options.inputs),
+        cancelled(options.cancelled), device(model.makeDevice()),
+        companions(options.ensemble) {
+    makeOthers(options);
+  }
 
   /// Encodes a batch of sentences and prepares the decoder: the call that takes
   /// memory for all that follow. There is one row a sentence then.
@@ -89,6 +95,8 @@ public:
     states.clear();
     beginnings.reset();
     workspace.release();
+    for (auto &other : others)
+      other->release();
   }
 
   /// An output of the entry `encode`, by its index among its arguments, of a
@@ -170,6 +178,11 @@ public:
   /// What the device failed in first: it may be done on another one, in a
   /// session of Model::onCpu().
   Status deviceFailure() const { return device->failure(); }
+
+  /// What decodes with the model; null for nothing. Logits of Full and Step
+  /// are the ensemble's log-probabilities then, and other forms of steps and
+  /// logits of a prefill are not to be asked for.
+  const Ensemble *ensemble() const { return companions; }
 
   /// Whether whoever runs it is asked to stop.
   bool isCancelled() const {
@@ -331,6 +344,19 @@ private:
       const std::vector<UsedPositions> &used,
       const std::vector<int64_t> &shared, const std::vector<char> &hasShared,
       const std::function<void(char *memory, int64_t bytes)> &piece) const;
+  void makeOthers(SessionOptions options);
+  bool takeOthers(const DecoderRequest &request) const;
+  std::vector<TokenIds> sourcesOf(size_t other,
+                                  const std::vector<TokenIds> &sources,
+                                  const SourceFeatures &features) const;
+  Result<int64_t> bytesForOthers(const std::vector<TokenIds> &sources,
+                                 const DecoderRequest &request,
+                                 const SourceFeatures &features);
+  Status beginOthers(const std::vector<TokenIds> &sources,
+                     const DecoderRequest &request,
+                     const SourceFeatures &features);
+  Status prefillOthers(const std::vector<TokenIds> &inputs);
+  Status runOthers(int64_t rows, int64_t width, bool isStep);
   static Place placeOf(const Binding &binding, std::string_view output);
   void findRanges();
   CallFrame frameOfStep() const;
@@ -379,6 +405,10 @@ private:
   /// leaves one; and how many lists of a row the host reads.
   std::optional<RangeMerge> merge;
   int64_t lists = 0;
+
+  const Ensemble *companions;
+  /// One for each other member of the ensemble, with the same rows.
+  std::vector<std::unique_ptr<Session>> others;
 };
 
 } // namespace heddle

@@ -46,6 +46,9 @@ struct SourceFeatures {
   std::vector<int32_t> promptTokens = {};
   /// Of each token, for tasks that answer about tokens of texts.
   std::vector<std::vector<TokenPlace>> places = {};
+  /// What each other member of an ensemble reads in place of the source; none
+  /// if that is the same.
+  std::vector<std::vector<std::vector<int32_t>>> others = {};
 };
 
 /// The requests of a batch. A view.

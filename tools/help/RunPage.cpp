@@ -13,6 +13,9 @@ static constexpr const char *kJobs = "Other jobs", *kAbout = "About a run";
 /// The flags that no setting has, behind the settings of their group.
 static std::vector<Flag> getOwnFlags() {
   return {
+      {"--ensemble", "FILE", kSearchGroup,
+       "translate with the model of this file, too, and take the mean of what "
+       "the models say of each token; repeatable"},
       {"--allow", "FILE", kSearchGroup,
        "generate only the words of FILE, or its ids with --ids: one "
        "line for all inputs, or a line for each"},

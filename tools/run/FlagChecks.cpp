@@ -211,8 +211,12 @@ Status FlagChecks::checkJobs() const {
   if (options.info && !options.texts.empty())
     return Status::error("--info takes no text, found '", options.texts[0],
                          "'");
-  if (options.info && given.has("--global"))
-    return Status::error("--info takes no --global");
+  for (const char *flag : {"--global", "--ensemble"})
+    if (options.info && given.has(flag))
+      return Status::error("--info takes no ", flag);
+  if (!options.hidden.empty() && given.has("--ensemble"))
+    return Status::error("--ensemble is for generated text and its scores, but "
+                         "--hidden encodes");
   if (options.teacher.empty() != options.logits.empty())
     return options.logits.empty()
                ? Status::error("--teacher needs --logits FILE.npy")
@@ -293,8 +297,13 @@ Status FlagChecks::checkTranslates() const {
   for (const char *flag : {"--workers", "--max-memory", "--on-error"})
     if (given.has(flag) && !options.teacher.empty())
       return refuse(flag);
+  // Scores are an ensemble's, too.
+  auto isOfEnsemble = [](const std::string &flag) {
+    return flag == "--ensemble-mean" || flag == "--ensemble-weights";
+  };
   for (const auto &[flag, value] : given.values)
-    if (const char *what = isOfTranslations(flag)         ? "generated text"
+    if (const char *what = isOfEnsemble(flag)             ? nullptr
+                           : isOfTranslations(flag)       ? "generated text"
                            : isOfVectors(flag)            ? "vectors"
                            : isOfGroup(flag, kLabelGroup) ? "labels"
                                                           : nullptr)

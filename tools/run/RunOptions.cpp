@@ -126,6 +126,10 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
     *file = value;
     return checkFile(flag, value);
   }
+  if (flag == "--ensemble") {
+    options.ensemble.push_back(value);
+    return checkFile(flag, value);
+  }
   if (flag == "--device") {
     options.device = value;
     return value == "cpu" || value == "cuda" || value == "auto"
@@ -178,7 +182,8 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const heddle_setting *setting = findSetting(name);
   bool isOwn = findFile(options, name) || name == "--form" ||
                name == "--stop" || name == "--device" || name == "--task" ||
-               name == "--vector-type" || findText(options, name);
+               name == "--ensemble" || name == "--vector-type" ||
+               findText(options, name);
   if ((setting && setting->value) || isOwn) {
     Result<std::string> value =
         takeValue(flag, arguments, at, getRunPage(given.program));
@@ -186,8 +191,8 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
       return value.status();
     Status status =
         isOwn ? setOwn(name, *value) : setSetting(name, value->c_str());
-    // Any number of texts may end a text.
-    if (status.ok() && name == "--stop")
+    // Any number of texts may end a text, and of models may decode together.
+    if (status.ok() && (name == "--stop" || name == "--ensemble"))
       given.values[name] = *value;
     else if (status.ok())
       status = giveOnce(name, *value);

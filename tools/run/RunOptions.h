@@ -41,6 +41,8 @@ struct RunOptions {
   int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty if only the table is wanted.
   std::optional<std::string> profile;
+  /// The files of further models that decode with the first one.
+  std::vector<std::string> ensemble;
   /// Target sequences that are never generated, a line each; empty for none.
   std::string badWords;
   /// What targets may be made of, a line for all inputs or one for each; empty

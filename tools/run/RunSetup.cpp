@@ -71,9 +71,36 @@ static Status checkOutputs(const RunOptions &options) {
 
 static unsigned flagsOf(const RunOptions &options) {
   return (options.verify ? HEDDLE_VERIFY : 0) |
-         (options.device == "cpu"    ? HEDDLE_CPU
+         // An ensemble has no choice.
+         (options.device == "cpu" ||
+                  (options.device == "auto" && !options.ensemble.empty())
+              ? HEDDLE_CPU
           : options.device == "cuda" ? HEDDLE_CUDA
                                      : 0);
+}
+
+/// Loads the further members of an ensemble, of which `run` has the first one,
+/// and gives it the ensemble.
+static Status addMembers(const RunOptions &options, Run &run) {
+  std::vector<Handle<heddle_model>> owners;
+  std::vector<const heddle_model *> members = {run.model.get()};
+  for (const std::string &file : options.ensemble) {
+    heddle_model *member = nullptr;
+    Status status =
+        statusOf(heddle_model_load(file.c_str(), flagsOf(options), &member));
+    owners.emplace_back(member);
+    if (!status.ok())
+      return status;
+    if (!options.ids && !heddle_model_has_tokenizer(member))
+      return Status::error("'", file, "' has no tokenizer, expected --ids");
+    members.push_back(member);
+  }
+  heddle_model *ensemble = nullptr;
+  Status status = statusOf(
+      heddle_ensemble_create(members.data(), members.size(), &ensemble));
+  if (status.ok())
+    run.model.reset(ensemble);
+  return status;
 }
 
 static Status loadModel(const RunOptions &options, heddle_model **model) {
@@ -100,6 +127,10 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
                          "' has no tokenizer, expected --ids",
                          problem.empty() ? "" : ": ", problem);
   }
+  if (!options.ensemble.empty())
+    if (status = addMembers(options, run); !status.ok())
+      return status;
+  model = run.model.get();
   if (!options.badWords.empty())
     if (auto added = addLines(options.badWords, *options.settings,
                               heddle_settings_add_bad_words);
