@@ -292,9 +292,9 @@ void heddle_cancel(heddle_session *session);
 /* For interpreters, which notice Ctrl-C when a call returns: until the release,
    SIGINT cancels the session, as heddle_cancel does, and then goes to the
    handler that it had before; the default action, to end the process, is left
-   out, and what is ignored stays so. One session of a process at a time: for calls of the main thread. The
-   release gives the signal back, unless somebody else has taken it meanwhile,
-   and returns whether one has come. */
+   out, and what is ignored stays so. One session of a process at a time: for
+   calls of the main thread. The release gives the signal back, unless somebody
+   else has taken it meanwhile, and returns whether one has come. */
 heddle_status heddle_guard_interrupts(heddle_session *session);
 int heddle_release_interrupts(void);
 
