@@ -25,6 +25,7 @@ from ctranslate2 import specs
 from ctranslate2.converters import transformers as loaders
 from ctranslate2.specs import common_spec, model_spec
 from ctranslate2_file import parse, serialise
+from subword_nmt import apply_bpe
 
 SOURCE_LENGTHS = [1, 2, 3, 5, 8, 13, 17, 4]
 TARGET_LENGTHS = [6, 1, 11, 3, 2, 8, 4, 5]
@@ -259,6 +260,24 @@ def pieces(seed):
 
 MODELS["pieces"] = pieces
 
+# Merges of subword-nmt, and the tokens that they make of their training set.
+FAIRSEQ = pathlib.Path(__file__).parent / "fairseq" / "merges"
+
+
+def merges(seed):
+    names = ["<unk>", "<s>", "</s>"]
+    for side in ("en", "de"):
+        lines = (FAIRSEQ / f"dict.{side}.txt").read_text().split("\n")
+        names += [line.split(" ")[0] for line in lines if line]
+    names = [name for name in dict.fromkeys(names) if not name.startswith("madeup")]
+    spec = opennmt(seed, sources=len(names), targets=len(names))
+    for side in spec._vocabularies.values():
+        side[:] = [names]
+    return spec
+
+
+MODELS["merges"] = merges
+
 # Decoders alone.
 MODELS |= {
     "gpt2": lambda seed: language_model(
@@ -491,6 +510,18 @@ def write_texts(folder):
     (folder / "texts.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
+def write_words(folder):
+    """Lines whose words are apart, by argos-translate's search."""
+    bpe = apply_bpe.BPE(open(FAIRSEQ / "bpecodes"))
+    lines = json.loads((FAIRSEQ / "texts.json").read_text())["lines"]
+    translator = ctranslate2.Translator(str(folder), compute_type="float32")
+    results = translator.translate_batch(
+        [bpe.segment_tokens(line.split()) for line in lines],
+        max_decoding_length=MAX_LENGTH, beam_size=4, length_penalty=0.2)
+    argos = [(" ".join(result.hypotheses[0]) + " ").replace("@@ ", "").strip() for result in results]
+    (folder / "texts.json").write_text(json.dumps({"lines": lines, "argos": argos}, indent=1) + "\n")
+
+
 def write(name, target):
     model, kind, version = FOLDERS[name]
     for seed in itertools.count(1):
@@ -510,6 +541,8 @@ def write(name, target):
         "{\n" + ",\n".join(f'"{key}": {json.dumps(value)}' for key, value in found.items()) + "\n}\n")
     if model == "pieces":
         write_texts(target)
+    if model == "merges":
+        write_words(target)
     print(name, "seed", seed, sum(path.stat().st_size for path in target.iterdir()))
 
 

@@ -4,6 +4,9 @@
 // Models of MarianMT are the exception: their tokenizer ends a source, and
 // their converter leaves that to it.
 //
+// Merges of subword-nmt cut words at spaces alone: argos-translate separates
+// punctuation from them by Moses' rules before.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/CTranslate2/CTranslate2Tokenizer.h"
@@ -22,9 +25,12 @@ static constexpr StringLiteral kWhole = "tokenizer.json";
 static constexpr StringLiteral kModels[] = {"sentencepiece.model",
                                             "spiece.model", "tokenizer.model"};
 
+/// Merges of subword-nmt, if they are text.
+static constexpr StringLiteral kMerges = "bpe.model";
+
 /// Tokenizers that are not read.
-static constexpr StringLiteral kOthers[] = {
-    "bpe.model", "sentencepiece.bpe.model", "bpe.codes"};
+static constexpr StringLiteral kOthers[] = {kMerges, "sentencepiece.bpe.model",
+                                            "bpe.codes"};
 
 static TokenList listOf(const CTranslate2Vocabulary &vocabulary,
                         StringRef unknown) {
@@ -44,10 +50,8 @@ static Expected<SentencePieceModel> readModel(const CTranslate2Files &files,
   return parseSentencePieceModel((*buffer)->getBuffer(), files.pathOf(name));
 }
 
-static Expected<ImportedTokenizer>
-readPieces(Expected<SentencePieceModel> sourceModel,
-           Expected<SentencePieceModel> targetModel,
-           const CTranslate2Folder &folder, const CTranslate2Config &config) {
+static NumberedTokens listsOf(const CTranslate2Folder &folder,
+                              const CTranslate2Config &config) {
   NumberedTokens lists{listOf(folder.source, config.unknown),
                        listOf(folder.target, config.unknown),
                        config.sourceBos,
@@ -57,6 +61,32 @@ readPieces(Expected<SentencePieceModel> sourceModel,
   lists.special.push_back(lists.target.unknown);
   if (config.startsFromZero && !lists.eos)
     lists.eos = folder.source.find("</s>");
+  return lists;
+}
+
+/// Merges of the folder; none if it has none.
+static Expected<std::optional<ImportedTokenizer>>
+readMerges(const CTranslate2Folder &folder, const CTranslate2Config &config) {
+  if (!folder.files.has(kMerges))
+    return std::nullopt;
+  auto buffer = folder.files.read(kMerges);
+  if (!buffer)
+    return buffer.takeError();
+  StringRef text = (*buffer)->getBuffer();
+  if (!text.starts_with("#version"))
+    return std::nullopt;
+  Expected<ImportedTokenizer> tokenizer = makeNumberedMerges(
+      text, folder.files.pathOf(kMerges), listsOf(folder, config));
+  if (!tokenizer)
+    return tokenizer.takeError();
+  return std::move(*tokenizer);
+}
+
+static Expected<ImportedTokenizer>
+readPieces(Expected<SentencePieceModel> sourceModel,
+           Expected<SentencePieceModel> targetModel,
+           const CTranslate2Folder &folder, const CTranslate2Config &config) {
+  NumberedTokens lists = listsOf(folder, config);
   return makeNumberedPieces(std::move(sourceModel), std::move(targetModel),
                             std::move(lists));
 }
@@ -120,12 +150,19 @@ readCTranslate2Tokenizer(const CTranslate2Folder &folder,
     if (files.has(name))
       return readPieces(readModel(files, name), readModel(files, name), folder,
                         config);
+  Expected<std::optional<ImportedTokenizer>> merges =
+      readMerges(folder, config);
+  if (!merges)
+    return merges.takeError();
+  if (*merges)
+    return std::move(**merges);
   ImportedTokenizer none;
   for (StringRef name : kOthers)
     if (files.has(name))
       none.manifest["reason"] =
           ("the folder has '" + name + "' (supported: tokenizer.json, " +
-           "source.spm and target.spm, sentencepiece.model)")
+           "source.spm and target.spm, sentencepiece.model, bpe.model of "
+           "subword-nmt)")
               .str();
   return none;
 }

@@ -148,13 +148,18 @@ static void buildTransformer(LayerBuilder &layers, CTranslate2Network &network,
   layers.endFunction(network.logits(network.finish(x, decoder), decoder));
 }
 
-/// Sentences about files that are there and have no effect.
+/// Sentences about files that are there and have no effect, or another one.
 static void sayWhatIsIgnored(const CTranslate2Folder &folder,
                              ImportedModel &model) {
   if (folder.files.has("vmap.txt"))
     model.remarks.push_back("'" + folder.files.pathOf("vmap.txt") +
                             "' has no effect: CTranslate2 reads it on request "
                             "alone");
+  if (folder.files.isArchive() && model.tokenizer.getString("kind") == "pairs")
+    model.warnings.push_back(
+        "'" + folder.files.getPath().str() +
+        "' separates words from punctuation by Moses' rules, which Heddle "
+        "lacks: texts have to be separated by spaces already");
 }
 
 /// What starts a target: -1 for the vector of zeros, whatever the token.

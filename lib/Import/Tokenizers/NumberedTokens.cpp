@@ -88,13 +88,11 @@ makeNumberedPieces(Expected<SentencePieceModel> sourceModel,
 }
 
 /// Reads merges, a pair a line, perhaps with its count.
-static Error readMerges(const std::string &path, PairVocabulary &pairs) {
-  auto buffer = mapFile(path);
-  if (!buffer)
-    return buffer.takeError();
+static Error readMerges(StringRef text, const std::string &path,
+                        PairVocabulary &pairs) {
   StringSet<> known;
   size_t number = 0;
-  for (StringRef rest = (*buffer)->getBuffer(); !rest.empty();) {
+  for (StringRef rest = text; !rest.empty();) {
     StringRef line;
     std::tie(line, rest) = rest.split('\n');
     ++number;
@@ -187,8 +185,17 @@ static void addJoiner(const TokenList &list, StageList &stages) {
 
 Expected<ImportedTokenizer> readNumberedMerges(const std::string &path,
                                                NumberedTokens lists) {
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  return makeNumberedMerges((*buffer)->getBuffer(), path, std::move(lists));
+}
+
+Expected<ImportedTokenizer> makeNumberedMerges(StringRef text,
+                                               const std::string &path,
+                                               NumberedTokens lists) {
   PairVocabulary pairs;
-  if (Error error = readMerges(path, pairs))
+  if (Error error = readMerges(text, path, pairs))
     return std::move(error);
   pairs.suffix = kWordEnd.str();
   pairs.unknown = 0;

@@ -42,6 +42,11 @@ makeNumberedPieces(llvm::Expected<SentencePieceModel> sourceModel,
 llvm::Expected<ImportedTokenizer> readNumberedMerges(const std::string &path,
                                                      NumberedTokens lists);
 
+/// The same of the text of a file.
+llvm::Expected<ImportedTokenizer> makeNumberedMerges(llvm::StringRef text,
+                                                     const std::string &path,
+                                                     NumberedTokens lists);
+
 /// What the file `path`, or a file of a usual name in `folder` if that is
 /// empty, makes; of kind "none" if there is no such file.
 llvm::Expected<ImportedTokenizer> readTokenizerBeside(llvm::StringRef folder,

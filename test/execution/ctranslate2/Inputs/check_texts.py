@@ -14,6 +14,7 @@ goldens, work = map(pathlib.Path, sys.argv[1:])
 golden = goldens / "ctranslate2" / "pieces"
 pieces = goldens / "marian-npz-old-pre-norm" / "vocab.spm"
 expected = json.loads((golden / "texts.json").read_text())
+words = goldens / "ctranslate2" / "merges"
 shutil.rmtree(work, ignore_errors=True)
 work.mkdir(parents=True)
 failures = []
@@ -24,12 +25,16 @@ def run(command, text=""):
 
 
 def compile_model(model, *flags):
+    global last_stderr
     done = run(["heddle-compile", model, "-o", work / "artifact", "--target", "native", *flags])
+    last_stderr = done.stderr
     return "" if done.returncode == 0 else done.stderr.strip()
 
 
-def check(what, model, key, *flags):
+def check(what, model, key, *flags, expected=expected, warns=""):
     problem = compile_model(model, *flags)
+    if warns not in (last_stderr if not problem else warns):
+        failures.append(f"{what}: {last_stderr!r}, expected {warns!r}")
     if problem:
         failures.append(f"{what}: {problem}")
         return
@@ -73,7 +78,7 @@ def refuses(what, model, sentence):
         failures.append(f"{what}: {problem!r}, expected {sentence!r}")
 
 
-def package(name, files, **metadata):
+def package(name, files, golden=golden, pieces=pieces, **metadata):
     """An archive of the golden and these files beside it."""
     path = work / f"{name}.argosmodel"
     metadata = {"package_version": "1.9", "type": "translate", "from_code": "en", "to_code": "it"} | metadata
@@ -100,6 +105,14 @@ check("a package", package("whole", ["sentencepiece.model"]), "argos")
 
 check_unknowns()
 
+# Merges cut words that are apart.
+codes = goldens / "fairseq" / "merges" / "bpecodes"
+check("merges", package("words", ["bpe.model"], words, codes), "argos",
+      expected=json.loads((words / "texts.json").read_text()), warns="by Moses' rules, which Heddle lacks")
+broken = work / "bpe.model"
+broken.write_text("#version: 0.2\na b c d\n")
+refuses("broken merges", package("broken", ["bpe.model"], words, broken),
+        "line 2 of '" + str(work / "broken.argosmodel"))
 # A tokenizer that is not read leaves ids.
 done = compile_model(package("pairs", ["bpe.model"]))
 if done:
