@@ -73,6 +73,13 @@ SmallVector<Value> LayerBuilder::beginFunction(const Function &description) {
   return SmallVector<Value>(body->getArguments());
 }
 
+SmallVector<Value> LayerBuilder::beginEncode(int64_t width) {
+  return beginFunction({"encode",
+                        {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
+                        "memory",
+                        width});
+}
+
 SmallVector<Value> LayerBuilder::beginDecode(int64_t width,
                                              int64_t vocabulary) {
   SmallVector<Argument> arguments = {

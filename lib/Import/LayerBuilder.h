@@ -57,6 +57,9 @@ public:
   };
   /// Begins it and returns its arguments.
   llvm::SmallVector<mlir::Value> beginFunction(const Function &description);
+  /// Begins @encode: the ids of sources and their lengths give states of this
+  /// width.
+  llvm::SmallVector<mlir::Value> beginEncode(int64_t width);
   /// Begins @decode, whose memory has this width: the ids of targets, the
   /// memory and the lengths of sources give logits. A decoder alone reads ids
   /// only and has the width 0.

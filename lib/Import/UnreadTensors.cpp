@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/UnreadTensors.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -28,6 +29,22 @@ listUnreadTensors(ModuleOp module, const WeightSource &weights,
           !isUsual(tensor.name))
         unread.push_back(tensor.name);
   return unread;
+}
+
+llvm::Error refuseUnreadTensors(ModuleOp module, const WeightSource &weights,
+                                llvm::function_ref<bool(StringRef)> isUsual,
+                                StringRef path,
+                                ArrayRef<TensorFeature> features) {
+  std::vector<std::string> unread = listUnreadTensors(module, weights, isUsual);
+  if (unread.empty())
+    return llvm::Error::success();
+  StringRef name = unread.front();
+  const auto *feature = find_if(features, [&](const TensorFeature &known) {
+    return name.contains(known.part);
+  });
+  return makeError(
+      "tensor '" + name + "' of '" + path + "' is not supported" +
+      (feature == features.end() ? "" : ": " + feature->words.str()));
 }
 
 } // namespace heddle

@@ -22,6 +22,19 @@ std::vector<std::string>
 listUnreadTensors(mlir::ModuleOp module, const WeightSource &weights,
                   llvm::function_ref<bool(llvm::StringRef)> isUsual);
 
+/// A part of networks that is not here, by a part of its tensors' names.
+struct TensorFeature {
+  llvm::StringLiteral part, words;
+};
+
+/// Fails if the module leaves a tensor of the checkpoint `path` unread: the
+/// sentence names it and the feature that it is of.
+llvm::Error
+refuseUnreadTensors(mlir::ModuleOp module, const WeightSource &weights,
+                    llvm::function_ref<bool(llvm::StringRef)> isUsual,
+                    llvm::StringRef path,
+                    llvm::ArrayRef<TensorFeature> features);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_IMPORT_UNREADTENSORS_H

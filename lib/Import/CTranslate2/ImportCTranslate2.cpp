@@ -13,10 +13,10 @@
 #include "lib/Import/HuggingFace/HuggingFaceFolder.h"
 #include "lib/Import/HuggingFace/SentenceTransformers.h"
 #include "lib/Import/ImportModel.h"
+#include "lib/Import/SearchAttributes.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
 #include "lib/Weights/Json.h"
-#include "runtime/artifact/SearchSettings.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -97,41 +97,30 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
                                         const Search &search,
                                         std::optional<int64_t> start,
                                         std::optional<int64_t> positions) {
-  Builder builder(&context);
-  SmallVector<NamedAttribute> entries;
-  auto add = [&](const Setting &setting, Attribute value) {
-    entries.push_back(builder.getNamedAttr(setting.key, value));
-  };
-  auto addCount = [&](const Setting &setting, int64_t value) {
-    add(setting, builder.getI32IntegerAttr(int32_t(value)));
-  };
+  SearchAttributes attributes(context);
   if (start)
-    addCount(setting::start, *start);
-  add(setting::eos, builder.getDenseI32ArrayAttr(int32_t(config.eos)));
+    attributes.addCount(setting::start, *start);
+  attributes.addIds(setting::eos, int32_t(config.eos));
   if (search.beams > 1)
-    addCount(setting::beams, search.beams);
-  add(setting::earlyStopping, builder.getStringAttr("true"));
+    attributes.addCount(setting::beams, search.beams);
+  attributes.addText(setting::earlyStopping, "true");
   // What may not be generated counts for nothing in a sum of probabilities.
-  addCount(setting::renormalizes, 1);
+  attributes.addCount(setting::renormalizes, 1);
   if (search.lengthPenalty != 1)
-    add(setting::lengthPenalty, builder.getF64FloatAttr(search.lengthPenalty));
+    attributes.addNumber(setting::lengthPenalty, search.lengthPenalty);
   if (search.minLength > 0)
-    addCount(setting::minNewTokens, search.minLength);
-  addCount(setting::maxLength, search.maxLength);
+    attributes.addCount(setting::minNewTokens, search.minLength);
+  attributes.addCount(setting::maxLength, search.maxLength);
   if (positions)
-    addCount(setting::maxTarget, *positions);
-  return builder.getDictionaryAttr(entries);
+    attributes.addCount(setting::maxTarget, *positions);
+  return attributes.build();
 }
 
 /// @encode and @decode of an encoder and a decoder.
 static void buildTransformer(LayerBuilder &layers, CTranslate2Network &network,
                              const CTranslate2Side &encoder,
                              const CTranslate2Side &decoder) {
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       encoder.width});
+  auto arguments = layers.beginEncode(encoder.width);
   Value mask = layers.paddingMask(arguments[1]);
   Value x = network.embed(arguments[0], encoder);
   for (int64_t index = 0; index < encoder.depth; ++index)

@@ -166,11 +166,7 @@ Value FairseqNetwork::finish(Value input, const FairseqSide &side) {
 
 void FairseqNetwork::build() {
   const FairseqSide &encoder = options.encoder, &decoder = options.decoder;
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       encoder.width});
+  auto arguments = layers.beginEncode(encoder.width);
   Value mask = layers.paddingMask(arguments[1]);
   Value x = embed(arguments[0], encoder, source);
   for (int64_t index = 0; index < encoder.depth; ++index)

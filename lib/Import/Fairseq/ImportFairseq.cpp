@@ -11,10 +11,10 @@
 #include "lib/Import/Fairseq/FairseqTokenizer.h"
 #include "lib/Import/HuggingFace/HuggingFaceFolder.h"
 #include "lib/Import/ImportCheckpoint.h"
+#include "lib/Import/SearchAttributes.h"
 #include "lib/Import/UnreadTensors.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
-#include "runtime/artifact/SearchSettings.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -28,28 +28,20 @@ static constexpr int64_t kBeams = 5, kMinLength = 1, kMaxLength = 200;
 
 static DictionaryAttr getGenerationAttr(MLIRContext &context,
                                         const FairseqOptions &options) {
-  Builder builder(&context);
-  SmallVector<NamedAttribute> entries;
-  auto add = [&](const Setting &setting, Attribute value) {
-    entries.push_back(builder.getNamedAttr(setting.key, value));
-  };
-  auto addCount = [&](const Setting &setting, int64_t value) {
-    add(setting, builder.getI32IntegerAttr(int32_t(value)));
-  };
+  SearchAttributes attributes(context);
   int64_t positions = options.decoder.positions;
-  addCount(setting::start, FairseqDictionary::kEos);
-  add(setting::eos,
-      builder.getDenseI32ArrayAttr(int32_t(FairseqDictionary::kEos)));
-  addCount(setting::beams, kBeams);
-  add(setting::earlyStopping, builder.getStringAttr("true"));
-  add(setting::suppress,
-      builder.getDenseI32ArrayAttr(int32_t(FairseqDictionary::kPad)));
+  attributes.addCount(setting::start, FairseqDictionary::kEos);
+  attributes.addIds(setting::eos, int32_t(FairseqDictionary::kEos));
+  attributes.addCount(setting::beams, kBeams);
+  attributes.addText(setting::earlyStopping, "true");
+  attributes.addIds(setting::suppress, int32_t(FairseqDictionary::kPad));
   if (positions > kMinLength)
-    addCount(setting::minNewTokens, kMinLength);
-  addCount(setting::maxLength,
-           std::max<int64_t>(std::min(kMaxLength + 1, positions), 1));
-  addCount(setting::maxTarget, positions);
-  return builder.getDictionaryAttr(entries);
+    attributes.addCount(setting::minNewTokens, kMinLength);
+  attributes.addCount(
+      setting::maxLength,
+      std::max<int64_t>(std::min(kMaxLength + 1, positions), 1));
+  attributes.addCount(setting::maxTarget, positions);
+  return attributes.build();
 }
 
 /// No norm stood behind the last layer of an encoder of the first version, or
@@ -65,23 +57,17 @@ static Error readFinalNorm(const WeightSource &weights, float without,
   return Error::success();
 }
 
-/// What a tensor without a place in the network is of, by a part of its name.
-static StringRef describeTensor(StringRef name) {
-  constexpr std::pair<StringLiteral, StringLiteral> parts[] = {
-      {"adaptive_softmax", ": an adaptive softmax"},
-      {"quant_noise", ": quantization with noise"},
-      {"experts", ": a mixture of experts"},
-      {"attn_ln", ": norms inside sublayers"},
-      {"ffn_layernorm", ": norms inside sublayers"},
-      {"c_attn", ": factors of heads"},
-      {"w_resid", ": factors of residuals"},
-      {"classification_heads", ": heads that classify"},
-      {"alignment", ": alignments that are learned"}};
-  for (auto [part, words] : parts)
-    if (name.contains(part))
-      return words;
-  return "";
-}
+/// What tensors without a place in the network are of.
+static constexpr TensorFeature kFeatures[] = {
+    {"adaptive_softmax", "an adaptive softmax"},
+    {"quant_noise", "quantization with noise"},
+    {"experts", "a mixture of experts"},
+    {"attn_ln", "norms inside sublayers"},
+    {"ffn_layernorm", "norms inside sublayers"},
+    {"c_attn", "factors of heads"},
+    {"w_resid", "factors of residuals"},
+    {"classification_heads", "heads that classify"},
+    {"alignment", "alignments that are learned"}};
 
 static Error checkRows(const FairseqDictionary &dictionary,
                        const WeightSource &weights, StringRef name) {
@@ -156,12 +142,10 @@ Expected<ImportedModel> importFairseq(TorchCheckpoint &checkpoint,
   builder.build();
   if (Error error = layers.takeError())
     return std::move(error);
-  auto unread =
-      listUnreadTensors(*model.module, model.weights,
-                        [&](StringRef name) { return builder.isUsual(name); });
-  if (!unread.empty())
-    return makeError("tensor '" + unread.front() + "' of '" + path +
-                     "' is not supported" + describeTensor(unread.front()));
+  auto isUsual = [&](StringRef name) { return builder.isUsual(name); };
+  if (Error error = refuseUnreadTensors(*model.module, model.weights, isUsual,
+                                        path, kFeatures))
+    return std::move(error);
 
   Expected<ImportedTokenizer> tokenizer =
       readFairseqTokenizer(folder, source, target, options.tokenizer);

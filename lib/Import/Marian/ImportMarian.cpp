@@ -12,12 +12,12 @@
 #include "lib/Import/Marian/MarianOptions.h"
 #include "lib/Import/Marian/Shortlist.h"
 #include "lib/Import/Marian/Yaml.h"
+#include "lib/Import/SearchAttributes.h"
 #include "lib/Import/UnreadTensors.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/ZipDirectory.h"
-#include "runtime/artifact/SearchSettings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -198,11 +198,7 @@ Value MarianModel::embed(Value ids, const std::string &table,
 }
 
 void MarianModel::buildEncode() {
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       options.width});
+  auto arguments = layers.beginEncode(options.width);
   Value mask = layers.paddingMask(arguments[1]);
   Value embedded =
       embed(arguments[0], options.sourceTable, options.sourceVocabulary);
@@ -368,33 +364,26 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
                                         const ImportedTokenizer &tokenizer,
                                         int64_t vocabulary,
                                         const TensorInfo *positions) {
-  Builder builder(&context);
-  SmallVector<NamedAttribute> entries;
-  auto add = [&](const Setting &setting, Attribute value) {
-    entries.push_back(builder.getNamedAttr(setting.key, value));
-  };
-  add(setting::start, builder.getI32IntegerAttr(-1));
-  add(setting::eos,
-      builder.getDenseI32ArrayAttr(int32_t(*tokenizer.targetEos)));
+  SearchAttributes attributes(context);
+  attributes.addCount(setting::start, -1);
+  attributes.addIds(setting::eos, int32_t(*tokenizer.targetEos));
   if (auto ids = listSuppressed(decoder, tokenizer, vocabulary); !ids.empty())
-    add(setting::suppress, builder.getDenseI32ArrayAttr(ids));
+    attributes.addIds(setting::suppress, ids);
   if (decoder.beams > 1)
-    add(setting::beams, builder.getI32IntegerAttr(int32_t(decoder.beams)));
+    attributes.addCount(setting::beams, decoder.beams);
   // What one beam does without counts for a caller who asks for more.
-  add(setting::earlyStopping, builder.getStringAttr("shrink"));
+  attributes.addText(setting::earlyStopping, "shrink");
   if (decoder.lengthPenalty != 1)
-    add(setting::lengthPenalty, builder.getF64FloatAttr(decoder.lengthPenalty));
+    attributes.addNumber(setting::lengthPenalty, decoder.lengthPenalty);
   if (decoder.wordPenalty != 0)
-    add(setting::wordPenalty, builder.getF64FloatAttr(decoder.wordPenalty));
-  add(setting::lengthFactor, builder.getF64FloatAttr(decoder.maxLengthFactor));
-  add(setting::maxSourceLength,
-      builder.getI32IntegerAttr(int32_t(decoder.maxSourceLength)));
+    attributes.addNumber(setting::wordPenalty, decoder.wordPenalty);
+  attributes.addNumber(setting::lengthFactor, decoder.maxLengthFactor);
+  attributes.addCount(setting::maxSourceLength, decoder.maxSourceLength);
   if (decoder.cropsSources)
-    add(setting::cropsSources, builder.getI32IntegerAttr(1));
+    attributes.addCount(setting::cropsSources, 1);
   if (positions)
-    add(setting::maxTarget,
-        builder.getI32IntegerAttr(int32_t(positions->shape.front())));
-  return builder.getDictionaryAttr(entries);
+    attributes.addCount(setting::maxTarget, positions->shape.front());
+  return attributes.build();
 }
 
 /// The options, which are stored as a tensor, and what quantises the vectors

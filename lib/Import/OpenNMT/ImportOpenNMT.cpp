@@ -10,11 +10,11 @@
 #include "lib/Import/ImportCheckpoint.h"
 #include "lib/Import/OpenNMT/OpenNMTNetwork.h"
 #include "lib/Import/OpenNMT/OpenNMTVocabulary.h"
+#include "lib/Import/SearchAttributes.h"
 #include "lib/Import/Tokenizers/NumberedTokens.h"
 #include "lib/Import/UnreadTensors.h"
 #include "lib/Support/Error.h"
 #include "lib/Support/Tasks.h"
-#include "runtime/artifact/SearchSettings.h"
 
 using namespace mlir;
 using namespace llvm;
@@ -56,43 +56,31 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
                                         const SpecialTokens &special,
                                         bool isOlder,
                                         std::optional<int64_t> positions) {
-  Builder builder(&context);
-  SmallVector<NamedAttribute> entries;
-  auto add = [&](const Setting &setting, Attribute value) {
-    entries.push_back(builder.getNamedAttr(setting.key, value));
-  };
-  auto addCount = [&](const Setting &setting, int64_t value) {
-    add(setting, builder.getI32IntegerAttr(int32_t(value)));
-  };
-  addCount(setting::start, special.start);
-  add(setting::eos, builder.getDenseI32ArrayAttr(int32_t(special.eos)));
-  addCount(setting::beams, kBeams);
-  add(setting::earlyStopping, builder.getStringAttr("true"));
+  SearchAttributes attributes(context);
+  attributes.addCount(setting::start, special.start);
+  attributes.addIds(setting::eos, int32_t(special.eos));
+  attributes.addCount(setting::beams, kBeams);
+  attributes.addText(setting::earlyStopping, "true");
   if (isOlder)
-    add(setting::lengthPenalty, builder.getF64FloatAttr(0));
-  addCount(setting::maxLength, isOlder ? kOlderMaxLength : kMaxLength);
+    attributes.addNumber(setting::lengthPenalty, 0);
+  attributes.addCount(setting::maxLength,
+                      isOlder ? kOlderMaxLength : kMaxLength);
   if (positions)
-    addCount(setting::maxTarget, *positions);
-  return builder.getDictionaryAttr(entries);
+    attributes.addCount(setting::maxTarget, *positions);
+  return attributes.build();
 }
 
-/// What a tensor without a place in the network is of, by a part of its name.
-static StringRef describeTensor(StringRef name) {
-  constexpr std::pair<StringLiteral, StringLiteral> parts[] = {
-      {"relative_positions_embeddings", ": relative positions of Shaw et al."},
-      {"relative_attention_bias", ": relative positions of T5"},
-      {"emb_luts.1", ": features of tokens"},
-      {"average_layer", ": average attention"},
-      {"gating_layer", ": average attention"},
-      {"copy_attn", ": attention that copies"},
-      {"linear_copy", ": attention that copies"},
-      {"lora_", ": low-rank adapters"},
-      {"experts", ": a mixture of experts"}};
-  for (auto [part, words] : parts)
-    if (name.contains(part))
-      return words;
-  return "";
-}
+/// What tensors without a place in the network are of.
+static constexpr TensorFeature kFeatures[] = {
+    {"relative_positions_embeddings", "relative positions of Shaw et al."},
+    {"relative_attention_bias", "relative positions of T5"},
+    {"emb_luts.1", "features of tokens"},
+    {"average_layer", "average attention"},
+    {"gating_layer", "average attention"},
+    {"copy_attn", "attention that copies"},
+    {"linear_copy", "attention that copies"},
+    {"lora_", "low-rank adapters"},
+    {"experts", "a mixture of experts"}};
 
 Expected<ImportedModel> importOpenNMT(TorchCheckpoint &checkpoint,
                                       StringRef folder, MLIRContext &context,
@@ -133,12 +121,10 @@ Expected<ImportedModel> importOpenNMT(TorchCheckpoint &checkpoint,
   builder.build();
   if (Error error = layers.takeError())
     return std::move(error);
-  auto unread =
-      listUnreadTensors(*model.module, model.weights,
-                        [&](StringRef name) { return builder.isUsual(name); });
-  if (!unread.empty())
-    return makeError("tensor '" + unread.front() + "' of '" + path +
-                     "' is not supported" + describeTensor(unread.front()));
+  auto isUsual = [&](StringRef name) { return builder.isUsual(name); };
+  if (Error error = refuseUnreadTensors(*model.module, model.weights, isUsual,
+                                        path, kFeatures))
+    return std::move(error);
 
   std::vector<int64_t> left = {special->start, special->eos};
   if (special->pad)

@@ -178,11 +178,7 @@ void OpenNMTNetwork::build() {
   auto nameOf = [](StringRef prefix, int64_t index) {
     return (prefix + Twine(index)).str();
   };
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       width});
+  auto arguments = layers.beginEncode(width);
   Value mask = layers.paddingMask(arguments[1]);
   Value x = embed(arguments[0], "encoder", source);
   for (int64_t i = 0, depth = countLayers(kEncoderLayers); i < depth; ++i)

@@ -20,11 +20,7 @@ using namespace heddle;
 static void buildBigBirdEncode(HuggingFaceModel &model) {
   LayerBuilder &layers = model.layers;
   const HuggingFaceConfig &config = model.config;
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       config.width});
+  auto arguments = layers.beginEncode(config.width);
   Value mask = layers.paddingMask(arguments[1]);
   Value x = model.embed(arguments[0], "encoder");
   for (int64_t i = 0; i < config.encoder.depth; ++i) {

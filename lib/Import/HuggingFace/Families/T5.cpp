@@ -361,11 +361,7 @@ static bool isUsuallyUnread(StringRef tensor) {
 static void buildFunctions(LayerBuilder &layers, const T5Config &config,
                            bool isTied) {
   T5Layers functions(layers, config);
-  auto arguments = layers.beginFunction(
-      {"encode",
-       {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
-       "memory",
-       config.width});
+  auto arguments = layers.beginEncode(config.width);
   layers.endFunction(functions.encode(functions.embed(arguments[0]),
                                       arguments[1], config.encoderDepth,
                                       /*hasNorm=*/true));
