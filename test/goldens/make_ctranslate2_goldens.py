@@ -307,6 +307,10 @@ MODELS |= {
         seed, "GemmaConfig", LLAMA, hidden_size=16, num_hidden_layers=2,
         num_attention_heads=4, num_key_value_heads=1, head_dim=6, intermediate_size=24,
         max_position_embeddings=48, rms_norm_eps=1e-4),
+    "gemma2": lambda seed: language_model(
+        seed, "Gemma2Config", LLAMA, hidden_size=16, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, head_dim=6, intermediate_size=24,
+        max_position_embeddings=48, rms_norm_eps=1e-5, hidden_activation="gelu"),
     "qwen2": lambda seed: language_model(
         seed, "Qwen2Config", LLAMA, hidden_size=16, num_hidden_layers=2,
         num_attention_heads=4, num_key_value_heads=2, intermediate_size=24,

@@ -287,6 +287,22 @@ Value CTranslate2Network::parallel(Value input, const CTranslate2Side &side,
   return layers.add(layers.add(made, input), attended);
 }
 
+Value CTranslate2Network::betweenNorms(Value input, const CTranslate2Side &side,
+                                       const std::string &name, Value mask) {
+  auto normed = [&](Value x, const char *norm) {
+    return blocks().norm(x, normOf(name + norm));
+  };
+  AttentionBlock block =
+      attentionOf(side, name + "/self_attention", /*isOfMemory=*/false);
+  block.mask = mask;
+  Value attended = blocks().attention(normed(input, "/input_layer_norm"),
+                                      /*memory=*/Value(), block);
+  Value x = layers.add(input, normed(attended, "/post_attention_layer_norm"));
+  Value made = blocks().ffn(normed(x, "/pre_feedforward_layer_norm"),
+                            ffnOf(side, name + "/ffn"));
+  return layers.add(x, normed(made, "/post_feedforward_layer_norm"));
+}
+
 /// Positions that no file has are sinusoids, the first one in row 1.
 Value CTranslate2Network::addPositions(Value x, const CTranslate2Side &side) {
   if (!side.positionTable.empty())
@@ -320,6 +336,8 @@ Value CTranslate2Network::embed(Value ids, const CTranslate2Side &side,
 Value CTranslate2Network::layer(Value input, const CTranslate2Side &side,
                                 int64_t index, const Sources &sources) {
   std::string name = layerName(side, index);
+  if (hasNorm(name + "/post_feedforward_layer_norm"))
+    return betweenNorms(input, side, name, sources.mask);
   if (hasNorm(name + "/shared_layer_norm") ||
       hasNorm(name + "/input_layer_norm"))
     return parallel(input, side, name, sources.mask);

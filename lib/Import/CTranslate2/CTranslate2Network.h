@@ -101,6 +101,9 @@ private:
   AttentionBlock attentionOf(const CTranslate2Side &side,
                              const std::string &name, bool isOfMemory);
   FfnBlock ffnOf(const CTranslate2Side &side, const std::string &name);
+  /// Sublayers with norms in front of them and behind, as Gemma 2 has them.
+  mlir::Value betweenNorms(mlir::Value input, const CTranslate2Side &side,
+                           const std::string &name, mlir::Value mask);
   /// Attention and ffn of one input side by side, as GPT-NeoX has them.
   mlir::Value parallel(mlir::Value input, const CTranslate2Side &side,
                        const std::string &name, mlir::Value mask);

@@ -38,7 +38,6 @@ static constexpr Feature kFeatures[] = {
     {"layer_scalar", "a factor of a layer"},
     {"external_post_encoder_attention_layer_norm", "norms around attention"},
     {"external_pre_encoder_attention_layer_norm", "norms around attention"},
-    {"post_feedforward_layer_norm", "norms behind sublayers"},
     {"original_max_position_embeddings", "rotary positions of two lengths"}};
 
 static std::string formatNumber(double number) {
