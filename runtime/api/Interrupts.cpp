@@ -1,4 +1,4 @@
-//===- Interrupts.cpp - Ctrl-C ends a call
+//===- Interrupts.cpp - Ctrl-C ends a call --------------------------------===//
 //---------------------------------===//
 //
 // An interpreter notices a signal when a call of ours returns. While a guard

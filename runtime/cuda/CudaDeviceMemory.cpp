@@ -47,8 +47,7 @@ Result<char *> CudaDevice::reserve(int64_t bytes) {
   int64_t pageBytes = *model.pageBytes();
   while (bytes / pageBytes >= kMostPages)
     pageBytes *= 2;
-  auto reserved = PagedMemory::reserve(api, model.number(), bytes, pageBytes,
-                                       [this] { return wait(); });
+  auto reserved = PagedMemory::reserve(api, model.number(), bytes, pageBytes);
   if (!reserved.ok())
     return Status::error("cannot run: ", noted(reserved.status()).message());
   paged = std::move(*reserved);

@@ -92,6 +92,7 @@ static Status resolve(Driver &driver, const char *path, void *library) {
   HEDDLE_FIND(cuDevicePrimaryCtxRetain);
   HEDDLE_FIND(cuDevicePrimaryCtxRelease_v2);
   HEDDLE_FIND(cuCtxSetCurrent);
+  HEDDLE_FIND(cuCtxSynchronize);
   HEDDLE_FIND(cuModuleLoadDataEx);
   HEDDLE_FIND(cuModuleUnload);
   HEDDLE_FIND(cuModuleGetFunction);

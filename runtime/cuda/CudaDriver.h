@@ -96,6 +96,7 @@ public:
   Code (*cuDevicePrimaryCtxRetain)(Context *context, Device device);
   Code (*cuDevicePrimaryCtxRelease_v2)(Device device);
   Code (*cuCtxSetCurrent)(Context context);
+  Code (*cuCtxSynchronize)();
   Code (*cuModuleLoadDataEx)(Module *module, const void *image, unsigned count,
                              int *options, void **values);
   Code (*cuModuleUnload)(Module module);

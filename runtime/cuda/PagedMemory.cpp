@@ -14,11 +14,11 @@
 using namespace heddle;
 using namespace heddle::cuda;
 
-Result<std::unique_ptr<PagedMemory>>
-PagedMemory::reserve(const Driver &api, Device device, int64_t bytes,
-                     int64_t pageBytes, Wait wait) {
-  std::unique_ptr<PagedMemory> memory(
-      new PagedMemory(api, device, pageBytes, std::move(wait)));
+Result<std::unique_ptr<PagedMemory>> PagedMemory::reserve(const Driver &api,
+                                                          Device device,
+                                                          int64_t bytes,
+                                                          int64_t pageBytes) {
+  std::unique_ptr<PagedMemory> memory(new PagedMemory(api, device, pageBytes));
   size_t count = size_t((bytes + pageBytes - 1) / pageBytes);
   int64_t size = int64_t(count) * pageBytes;
   if (Status status = api.check(
@@ -49,6 +49,12 @@ PagedMemory::~PagedMemory() {
     api.cuMemRelease(common);
   if (size > 0)
     api.cuMemAddressFree(addresses, size_t(size));
+}
+
+/// Pages change behind all that was asked for: other sessions, too, may have
+/// written here.
+Status PagedMemory::wait() const {
+  return api.check(api.cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
 Status PagedMemory::create(Allocation *allocation) const {

@@ -14,7 +14,6 @@
 #include "runtime/cuda/CudaDriver.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -24,14 +23,11 @@ namespace heddle {
 /// Owns addresses and memory. One thread at a time, one of the device's.
 class PagedMemory {
 public:
-  /// Waits until the device is done with all that was asked for: pages change
-  /// behind that alone.
-  using Wait = std::function<Status()>;
-
   /// Reserves addresses for so many bytes, whose pages are `pageBytes` long.
-  static Result<std::unique_ptr<PagedMemory>>
-  reserve(const cuda::Driver &api, cuda::Device device, int64_t bytes,
-          int64_t pageBytes, Wait wait);
+  static Result<std::unique_ptr<PagedMemory>> reserve(const cuda::Driver &api,
+                                                      cuda::Device device,
+                                                      int64_t bytes,
+                                                      int64_t pageBytes);
   PagedMemory(const PagedMemory &) = delete;
   /// The device is done with it.
   ~PagedMemory();
@@ -48,15 +44,15 @@ public:
   Status forget(const char *memory, int64_t bytes);
 
 private:
-  PagedMemory(const cuda::Driver &api, cuda::Device device, int64_t pageBytes,
-              Wait wait)
-      : api(api), device(device), pageBytes(pageBytes), wait(std::move(wait)) {}
+  PagedMemory(const cuda::Driver &api, cuda::Device device, int64_t pageBytes)
+      : api(api), device(device), pageBytes(pageBytes) {}
 
   struct Page {
     /// Null if the page is the common one.
     cuda::Allocation allocation = 0;
     bool isMapped = false;
   };
+  Status wait() const;
   Status create(cuda::Allocation *allocation) const;
   Status map(size_t page, cuda::Allocation allocation);
   Status unmap(size_t page);
@@ -71,7 +67,6 @@ private:
   const cuda::Driver &api;
   const cuda::Device device;
   const int64_t pageBytes;
-  const Wait wait;
   cuda::Pointer addresses = 0;
   int64_t size = 0;
   cuda::Allocation common = 0;

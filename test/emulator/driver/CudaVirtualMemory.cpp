@@ -2,7 +2,7 @@
 //
 // Sizes and addresses are multiples of the granularity. What the device may
 // still use must not be mapped elsewhere: unlike cuMemFree, these calls do not
-// wait, so with work under way they fail.
+// wait, so with work under way that their thread has asked for they fail.
 //
 //===----------------------------------------------------------------------===//
 

@@ -45,6 +45,8 @@ struct CUstream_st {
   bool isBlocking = true;
   std::deque<Command> commands;
   std::shared_ptr<Capture> capture;
+  /// Who has asked for something last.
+  std::thread::id thread;
 };
 
 struct CUevent_st {
@@ -158,7 +160,8 @@ public:
   CUresult drainAll();
   /// Whether a capture forbids calls that could make its streams wait.
   bool isCapturing() const;
-  /// Whether some stream has work that nobody has waited for.
+  /// Whether a stream has work of the calling thread that nobody has waited
+  /// for.
   bool isBusy() const;
 
   bool isInitialized = false;

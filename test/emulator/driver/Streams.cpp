@@ -27,6 +27,7 @@ CUresult Driver::enqueue(CUstream stream, Work work) {
     return CUDA_SUCCESS;
   }
   stream->commands.push_back({++lastSequence, std::move(work)});
+  stream->thread = std::this_thread::get_id();
   return CUDA_SUCCESS;
 }
 
@@ -70,9 +71,13 @@ CUresult Driver::drainAll() {
 }
 
 bool Driver::isBusy() const {
-  return !defaultStream.commands.empty() ||
+  auto isOwn = [](const CUstream_st &stream) {
+    return !stream.commands.empty() &&
+           stream.thread == std::this_thread::get_id();
+  };
+  return isOwn(defaultStream) ||
          std::any_of(streams.begin(), streams.end(),
-                     [](CUstream stream) { return !stream->commands.empty(); });
+                     [&](CUstream stream) { return isOwn(*stream); });
 }
 
 bool Driver::isCapturing() const {
