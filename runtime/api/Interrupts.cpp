@@ -1,5 +1,4 @@
 //===- Interrupts.cpp - Ctrl-C ends a call --------------------------------===//
-//---------------------------------===//
 //
 // An interpreter notices a signal when a call of ours returns. While a guard
 // stands, the signal cancels the session first, and goes on to whoever had it
