@@ -34,28 +34,30 @@ Status Driver::check(Code code, const char *function) const {
 }
 
 /// What became of a call that takes memory.
-Status Driver::taken(Code code, const char *function, size_t bytes,
-                     const char *use) const {
+static Status checkTaken(const Driver &driver, Code code, const char *function,
+                         size_t bytes, const char *use) {
   constexpr size_t kMebibyte = size_t(1) << 20;
   size_t free = 0, total = 0;
   // Memory may be in pieces, or a limit somebody's own.
-  if (code != kOutOfMemory || cuMemGetInfo_v2(&free, &total) != 0 ||
+  if (code != kOutOfMemory || driver.cuMemGetInfo_v2(&free, &total) != 0 ||
       free >= bytes)
-    return check(code, (std::string(function) + " for " + use).c_str());
+    return driver.check(code, (std::string(function) + " for " + use).c_str());
   return Status::error("the GPU has ", free / kMebibyte, " of ",
                        total / kMebibyte, " MiB of memory free, expected ",
                        (bytes + kMebibyte - 1) / kMebibyte, " MiB for ", use);
 }
 
 Status Driver::allocate(Pointer *memory, size_t bytes, const char *use) const {
-  return taken(cuMemAlloc_v2(memory, bytes), "cuMemAlloc", bytes, use);
+  return checkTaken(*this, cuMemAlloc_v2(memory, bytes), "cuMemAlloc", bytes,
+                    use);
 }
 
 Status Driver::create(Allocation *allocation, size_t bytes,
                       const AllocationProperties &properties,
                       const char *use) const {
-  return taken(cuMemCreate(allocation, bytes, &properties, /*flags=*/0),
-               "cuMemCreate", bytes, use);
+  return checkTaken(*this,
+                    cuMemCreate(allocation, bytes, &properties, /*flags=*/0),
+                    "cuMemCreate", bytes, use);
 }
 
 /// "12.4".

@@ -81,11 +81,6 @@ struct Driver {
   Status create(Allocation *allocation, size_t bytes,
                 const AllocationProperties &properties, const char *use) const;
 
-private:
-  Status taken(Code code, const char *function, size_t bytes,
-               const char *use) const;
-
-public:
   Code (*cuInit)(unsigned flags);
   Code (*cuDriverGetVersion)(int *version);
   Code (*cuGetErrorName)(Code code, const char **name);

@@ -40,6 +40,7 @@ Result<std::unique_ptr<PagedMemory>> PagedMemory::reserve(const Driver &api,
 }
 
 PagedMemory::~PagedMemory() {
+  (void)wait();
   for (size_t page = 0; page < pages.size(); ++page) {
     (void)unmap(page);
     if (pages[page].allocation)

@@ -29,7 +29,7 @@ public:
                                                       int64_t bytes,
                                                       int64_t pageBytes);
   PagedMemory(const PagedMemory &) = delete;
-  /// The device is done with it.
+  /// Waits until the device is done with it.
   ~PagedMemory();
 
   char *begin() const { return reinterpret_cast<char *>(addresses); }

@@ -79,8 +79,8 @@ public:
   /// Nobody reads them before they are touched and written again: they cost
   /// nothing meanwhile.
   virtual Status forget(char *memory, int64_t bytes) = 0;
-  /// In such pieces memory costs something; nullopt if all of it does, whoever
-  /// touches it.
+  /// The size of the pages that get memory when they are touched; nullopt if a
+  /// block gets all of its memory when it is reserved.
   virtual std::optional<int64_t> pageBytes() const = 0;
   /// Memory that is free, if the device says so.
   virtual std::optional<int64_t> freeBytes() { return std::nullopt; }

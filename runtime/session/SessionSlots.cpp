@@ -9,6 +9,7 @@
 #include "runtime/session/Session.h"
 
 #include <algorithm>
+#include <cassert>
 
 using namespace heddle;
 
@@ -67,6 +68,7 @@ Status Session::leave(int32_t sentence, int64_t kept, bool overwrites) {
         !status.ok())
       return status;
   }
+  assert(hasSlots && "sentences leave slots alone");
   int64_t *touched = touchedPositions.data() + sentence * count;
   *touched = std::min(*touched, kept);
   std::fill(touched + 1, touched + count, 0);
@@ -84,6 +86,7 @@ Status Session::leaveSource(int32_t sentence) {
   return Status::success();
 }
 
+/// As many positions as are touched for so many.
 static int64_t roundTouched(int64_t positions) {
   return (positions + kTouched - 1) / kTouched * kTouched;
 }

@@ -1,24 +1,14 @@
 //===- DescendantConfigTests.cpp - Configurations of BART's kin -----------===//
 
-#include "lib/Import/HuggingFace/HuggingFaceGeneration.h"
-#include "lib/Import/HuggingFace/HuggingFaceModel.h"
-#include "lib/Support/Error.h"
-#include "mlir/IR/MLIRContext.h"
-#include <gtest/gtest.h>
+#include "HuggingFaceReaders.h"
 
 using namespace heddle;
+using namespace heddle::test;
 
 namespace {
 
-ConfigReader readerOf(const std::string &fields,
-                      const std::string &path = "config.json") {
-  auto object = llvm::json::parse("{" + fields + "}");
-  EXPECT_TRUE(bool(object)) << fields;
-  return ConfigReader(*object->getAsObject(), path);
-}
-
 llvm::Expected<HuggingFaceConfig> configOf(const std::string &fields) {
-  ConfigReader reader = readerOf(fields);
+  ConfigReader reader = makeReader("{" + fields + "}", "config.json");
   return readHuggingFaceConfig(reader);
 }
 
@@ -27,24 +17,9 @@ std::string sentenceOf(const std::string &fields) {
   return model ? "" : llvm::toString(model.takeError());
 }
 
-/// The generation settings, as text, or the sentence.
 std::string generationOf(const std::string &fields,
                          const std::string &generation = "") {
-  mlir::MLIRContext context;
-  ConfigReader reader = readerOf(fields);
-  auto model = readHuggingFaceConfig(reader);
-  if (!model)
-    return llvm::toString(model.takeError());
-  std::optional<ConfigReader> other;
-  if (!generation.empty())
-    other = readerOf(generation, "generation_config.json");
-  auto settings =
-      readGeneration(reader, other ? &*other : nullptr, *model, context);
-  if (!settings)
-    return llvm::toString(settings.takeError());
-  std::string text;
-  llvm::raw_string_ostream(text) << *settings;
-  return text;
+  return settingsText(fields, generation);
 }
 
 bool has(const std::string &text, const std::string &part) {
@@ -109,7 +84,8 @@ TEST(DescendantConfig, BigBirdEndsWhereAttentionIsFull) {
                           "attention_type": "dense")"),
             "'config.json' has 'attention_type' with the value \"dense\" "
             "(supported: block_sparse, original_full)");
-  ConfigReader reader = readerOf(R"("model_type": "bigbird_pegasus")");
+  ConfigReader reader =
+      makeReader(R"({"model_type": "bigbird_pegasus"})", "config.json");
   ASSERT_TRUE(bool(readHuggingFaceConfig(reader)));
   ASSERT_EQ(reader.getWarnings().size(), 1u);
   EXPECT_TRUE(has(reader.getWarnings()[0], "at most 704 tokens"))
